@@ -1,0 +1,214 @@
+"""Where event files live: a local directory tree, memory, or whatever fsspec reaches.
+
+A store is three functions (`_types.Store`). `open_store` picks one by the scheme of a path; a
+scheme's package is imported on first use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfevents.errors import WriteError
+
+if TYPE_CHECKING:
+    from tfevents._types import PathLike, Sink, Source, Store
+
+__all__ = ["LocalStore", "MemoryStore", "open_store", "redirect"]
+
+# Two letters at least, so that C:\logs and C:/logs are local paths.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+
+
+def open_store(path: PathLike) -> tuple[Store, str]:
+    """The store that serves `path`, and the path inside it.
+
+    Raises:
+        TypeError: `path` is no path.
+        ValueError, ImportError: no store serves the scheme of `path`; the text names the extra.
+    """
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValueError(f"a path cannot contain a NUL character: {name!r}")
+    if _redirects:
+        return _redirects[-1], name
+    match = _SCHEME.match(name)
+    if match is None:
+        return _LOCAL, name
+    if match[1] == "file":
+        return _LOCAL, name[len("file://") :]
+    from tfevents import _fsspec_store
+
+    return _fsspec_store.FsspecStore(match[1], name), name
+
+
+class LocalStore:
+    """Files of the local file system."""
+
+    def create(self, path: str, *, parents: bool = True) -> Sink:
+        """Makes a file that did not exist, and its directories."""
+        if parents:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        return LocalSink(path)
+
+    def open(self, path: str) -> Source:
+        """Opens a file for reading."""
+        return LocalSource(path)
+
+    def list(self, path: str) -> Iterator[str]:
+        """All files below a directory, or the file itself; links to directories are followed."""
+        if os.path.isfile(path):
+            yield path
+            return
+        seen: set[tuple[int, int]] = set()
+        for directory, names, files in os.walk(path, followlinks=True):
+            status = os.stat(directory)
+            if (status.st_dev, status.st_ino) in seen:  # a link back to a parent
+                names.clear()
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            names.sort()
+            for name in sorted(files):
+                yield os.path.join(directory, name)
+
+
+class LocalSink:
+    """A new local file. Unbuffered: what `write` took, the operating system has."""
+
+    def __init__(self, path: str) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        self._fd = os.open(path, flags, 0o666)
+        self._path = path
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Appends all of `data`; if that fails, the file is as it was."""
+        self._check_linked()
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except BaseException as error:
+            self._cut_back()
+            if isinstance(error, OSError):
+                raise WriteError(error.errno, error.strerror, self._path) from error
+            raise
+        self._size += len(data)
+
+    def flush(self) -> None:
+        """Waits until the disk has the file."""
+        self._check_linked()
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.ENOTSUP):  # a pipe or a special file
+                return
+            raise WriteError(error.errno, error.strerror, self._path) from error
+
+    def close(self) -> None:
+        """Closes the file; a second call does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def _check_linked(self) -> None:
+        # A removed file takes bytes for ever and keeps none of them; only its link count tells.
+        if os.fstat(self._fd).st_nlink == 0:
+            raise WriteError(errno.ENOENT, "the event file was removed while open", self._path)
+
+    def _cut_back(self) -> None:
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._fd, self._size)
+            os.lseek(self._fd, self._size, os.SEEK_SET)
+
+
+class LocalSource:
+    """A local file that may grow while it is read."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "rb", buffering=0)
+
+    def size(self) -> int:
+        """Bytes in the file now."""
+        return os.fstat(self._file.fileno()).st_size
+
+    def read(self, offset: int, count: int) -> bytes:
+        """At most `count` bytes from `offset`; fewer only at the end."""
+        self._file.seek(offset)
+        return self._file.read(count)
+
+    def close(self) -> None:
+        """Closes the file; a second call does nothing."""
+        self._file.close()
+
+
+class MemoryStore:
+    """Files in memory, for tests. `files` maps each path to its bytes."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytearray] = {}
+        self._lock = threading.Lock()
+
+    def create(self, path: str, *, parents: bool = True) -> Sink:
+        """Makes a file that did not exist."""
+        with self._lock:
+            if path in self.files:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            content = self.files[path] = bytearray()
+        return _MemoryFile(content)
+
+    def open(self, path: str) -> Source:
+        """Opens a file for reading."""
+        try:
+            return _MemoryFile(self.files[path])
+        except KeyError:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+
+    def list(self, path: str) -> Iterator[str]:
+        """All files below a directory, or the file itself."""
+        prefix = path.rstrip("/") + "/"
+        for name in sorted(self.files):
+            if name == path or name.startswith(prefix):
+                yield name
+
+
+class _MemoryFile:
+    """Both ends of a file in memory."""
+
+    def __init__(self, content: bytearray) -> None:
+        self._content = content
+
+    def write(self, data: bytes) -> None:
+        self._content += data
+
+    def flush(self) -> None:
+        """Memory is as durable as it gets."""
+
+    def size(self) -> int:
+        return len(self._content)
+
+    def read(self, offset: int, count: int) -> bytes:
+        return bytes(self._content[offset : offset + count])
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+_LOCAL = LocalStore()
+_redirects: list[Store] = []
+
+
+@contextlib.contextmanager
+def redirect(store: Store) -> Iterator[None]:
+    """Sends every path that is opened meanwhile, in any thread, to one store."""
+    _redirects.append(store)
+    try:
+        yield
+    finally:
+        _redirects.remove(store)

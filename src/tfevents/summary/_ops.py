@@ -1,0 +1,268 @@
+"""The writing calls of tf.summary.
+
+Each goes through the same gates in TensorFlow's order, since the order decides what is raised when
+nothing would be written: checks of the arguments that TensorFlow makes in any case, an explicit
+step, a default writer, the recording condition, a step at all, and then the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tfevents import _context, arrays
+from tfevents.summary._state import full_tag, is_recording, resolve_step
+from tfevents.summary._writers import FileWriter
+from tfevents.values.scalar import Scalar
+
+if TYPE_CHECKING:
+    from tfevents import proto
+    from tfevents._types import ToValue
+
+__all__ = ["audio", "emit", "gate", "graph", "histogram", "image", "scalar", "text", "write"]
+
+_FLOAT32_MAX = 3.4028234663852886e38
+_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+
+
+def gate(step: Any, context: _context.State) -> tuple[FileWriter, int] | None:
+    """The writer and step of a call; None if nothing shall be written."""
+    if step is not None:
+        step = arrays.strict_step(step)
+    if context.writer is None or not is_recording(context.recording):
+        return None
+    return context.writer, resolve_step(step, context)
+
+
+def emit(
+    writer: FileWriter, tag: str, to_value: ToValue, step: int, *, nbytes: int
+) -> bool:
+    """Queues one value."""
+    writer.run.add_value(tag, to_value, step, nbytes=nbytes)
+    if writer.written is not None:
+        writer.written(writer.run)
+    return True
+
+
+def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """Writes a number, as float32.
+
+    Args:
+        name: name of the summary; its tag is the name below the current name scopes.
+        data: a real number: Python, numpy, or an array of rank 0 of any library.
+        step: monotonic step, an integer; by default the one set before.
+        description: Markdown, shown with the summary.
+
+    Returns:
+        Whether it was written: there is a default writer, and recording is on.
+
+    Raises:
+        ValueError: `data` has another rank or is no number; or there is no step.
+        TypeError: `name` or `step` is of a wrong type.
+    """
+    context = _context.state()
+    if type(data) is not float or not -_FLOAT32_MAX <= data <= _FLOAT32_MAX:
+        data = Scalar.from_tensor(data, tag=str(name)).value
+    if type(step) is not int or not _INT64_MIN <= step <= _INT64_MAX:
+        if step is not None:
+            step = arrays.strict_step(step)
+    writer = context.writer
+    if writer is None or (context.recording is not None and not is_recording(context.recording)):
+        return False
+    if step is None:
+        step = resolve_step(None, context)
+    if type(name) is not str or not name:
+        name = full_tag(name, "scalar_summary", "")
+    tag = f"{context.scope}/{name}" if context.scope else name
+    if description:
+        value = Scalar(data)
+        to_value = partial(value.to_tensor_value, description=description)
+        return emit(writer, tag, to_value, step, nbytes=8)
+    writer.run.add_tensor_scalar(tag, data, step)
+    if writer.written is not None:
+        writer.written(writer.run)
+    return True
+
+
+def _write_kind(
+    name: str | None, default_name: str, make: Callable[[str], Any], step: Any,
+    description: str | None,
+) -> bool:
+    """Writes a value in the tensor form; `make` is called with the tag, if it is written."""
+    context = _context.state()
+    passed = gate(step, context)
+    if passed is None:
+        return False
+    writer, step = passed
+    tag = full_tag(name, default_name, context.scope)
+    value = make(tag)
+    to_value = partial(value.to_tensor_value, description=description or "")
+    return emit(writer, tag, to_value, step, nbytes=value.nbytes)
+
+
+def image(
+    name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None
+) -> bool:
+    """Writes a batch of images as PNG.
+
+    Args:
+        name: name of the summary.
+        data: [k, h, w, c] with c in 1 (gray), 2 (gray, alpha), 3 (RGB), 4 (RGBA). Floating
+            point in [0, 1], integers and uint8 in [0, 255]; what lies outside is clipped.
+        step: monotonic step; by default the one set before.
+        max_outputs: at most so many images of the batch are written.
+        description: Markdown, shown with the summary.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        ValueError: another rank, number of channels, or no step; `max_outputs` is negative.
+        TypeError: a wrong type of `name`, `data`, `step` or `max_outputs`.
+    """
+    from tfevents.values.image import Image
+
+    make = partial(_tagged, Image.from_data, data, max_outputs=max_outputs)
+    return _write_kind(name, "image_summary", make, step, description)
+
+
+def histogram(
+    name: str, data: Any, step: Any = None, buckets: int | None = None,
+    description: str | None = None,
+) -> bool:
+    """Writes the distribution of numbers over buckets of equal width.
+
+    Args:
+        name: name of the summary.
+        data: real numbers of any shape. Non-finite ones are left out, with a warning.
+        step: monotonic step; by default the one set before.
+        buckets: number of buckets, 30 by default; none if zero or negative.
+        description: Markdown, shown with the summary.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        TypeError, ValueError: the data are no real numbers, `buckets` no int, or there is no step.
+    """
+    from tfevents.values.histogram import Histogram
+
+    make = partial(_tagged, Histogram.from_data, data, buckets=buckets)
+    return _write_kind(name, "histogram_summary", make, step, description)
+
+
+def audio(
+    name: str, data: Any, sample_rate: int, step: Any = None, max_outputs: int = 3,
+    encoding: str | None = None, description: str | None = None,
+) -> bool:
+    """Writes a batch of sounds as 16-bit WAV.
+
+    Args:
+        name: name of the summary.
+        data: [k, t, c]: clips, frames, channels. Floating point in [-1, 1], or integer PCM.
+        sample_rate: frames per second, in [1, 2**31).
+        step: monotonic step; by default the one set before.
+        max_outputs: at most so many clips of the batch are written.
+        encoding: "wav" or None.
+        description: Markdown, shown with the summary.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        ValueError: another rank, an unknown encoding, or no step.
+        TypeError: a wrong type of `name`, `data`, `step`, `sample_rate` or `max_outputs`.
+    """
+    from tfevents.values.audio import Audio, check_encoding
+
+    check_encoding(encoding)
+    make = partial(
+        _tagged, Audio.from_data, data, sample_rate=sample_rate, max_outputs=max_outputs,
+        encoding=encoding,
+    )
+    return _write_kind(name, "audio_summary", make, step, description)
+
+
+def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """Writes text, which TensorBoard shows as Markdown.
+
+    Args:
+        name: name of the summary.
+        data: str or bytes (UTF-8), or lists or arrays of them, of any rank.
+        step: monotonic step; by default the one set before.
+        description: Markdown, shown with the summary.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        TypeError: the data are not strings.
+        ValueError: mixed kinds, a lone surrogate, or no step.
+    """
+    from tfevents.values.text import Text
+
+    value = Text.from_data(data, tag=str(name))
+    return _write_kind(name, "text_summary", lambda tag: value, step, description)
+
+
+def write(
+    tag: str | bytes, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
+) -> bool:
+    """Writes a tensor of any type and shape.
+
+    Args:
+        tag: the tag as it is; no name scope is added.
+        tensor: anything array-like, or a function of no arguments that returns such, which is
+            called only if it is written.
+        step: monotonic step; by default the one set before.
+        metadata: a SummaryMetadata message or its serialized bytes.
+        name: accepted as in TensorFlow; not used.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        ValueError: the data are no tensor, `tag` is None, or there is no step.
+        TypeError: `tag` or `metadata` is of a wrong type.
+    """
+    from tfevents.values.tensor import Tensor
+
+    passed = gate(step, _context.state())
+    if passed is None:
+        return False
+    writer, step = passed
+    if tag is None:
+        raise ValueError("the tag of a tensor cannot be None")
+    tag = tag.decode() if isinstance(tag, bytes) else tag
+    value = Tensor.from_data(tensor() if callable(tensor) else tensor, tag=tag, metadata=metadata)
+    return emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
+
+
+def graph(graph_data: proto.GraphDef | Any) -> bool:
+    """Writes a graph, at step 0.
+
+    Args:
+        graph_data: a GraphDef message of any origin, or an object with `as_graph_def()`, such as
+            a TensorFlow graph.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        ValueError: `graph_data` is something else.
+    """
+    from tfevents.summary._trace import graph_def
+
+    context = _context.state()
+    if context.writer is None or not is_recording(context.recording):
+        return False
+    writer = context.writer
+    writer.run.add_field("graph_def", graph_def(graph_data).SerializeToString(), 0)
+    if writer.written is not None:
+        writer.written(writer.run)
+    return True
+
+
+def _tagged(from_data: Callable[..., Any], data: Any, tag: str, **options: Any) -> Any:
+    return from_data(data, tag=tag, **options)

@@ -1,0 +1,128 @@
+"""Recording conditions, default steps and the scopes of summary names."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tfevents import _context, arrays
+
+__all__ = [
+    "full_tag", "get_step", "is_recording", "record_if", "resolve_step", "set_step",
+    "should_record_summaries", "summary_scope",
+]
+
+_NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
+
+
+def record_if(condition: Any) -> contextlib.AbstractContextManager[None]:
+    """Sets whether summaries are recorded, for a block or (as decorator) a function.
+
+    Args:
+        condition: a bool, something with one bool in it, or a callable that returns such. A
+            callable is asked at every write. None records always.
+    """
+    return _context.recording(condition)
+
+
+def should_record_summaries() -> bool:
+    """Whether a summary written now would be recorded: a default writer, and recording is on."""
+    context = _context.state()
+    return context.writer is not None and is_recording(context.recording)
+
+
+def is_recording(condition: Any) -> bool:
+    """The value of a recording condition.
+
+    Raises:
+        TypeError: it is not a bool.
+    """
+    if condition is None or condition is True:
+        return True
+    if callable(condition):
+        condition = condition()
+    if not isinstance(condition, (bool, np.bool_)):
+        found = None if isinstance(condition, (int, float, str)) else _array(condition)
+        if found is None or found.dtype != np.bool_ or found.size != 1:
+            if isinstance(condition, (int, float)) and not condition:
+                return False  # TensorFlow takes a plain zero, though no other number
+            raise TypeError(f"a recording condition must be a bool, got {condition!r:.80}")
+        condition = found.reshape(-1)[0]
+    return bool(condition)
+
+
+def _array(data: Any) -> np.ndarray[Any, Any] | None:
+    try:
+        return arrays.to_numpy(data)
+    except (TypeError, ValueError):
+        return None
+
+
+def set_step(step: Any) -> None:
+    """Sets the default step of this thread: any object, converted when a summary is written."""
+    _context.change(step=step)
+
+
+def get_step() -> Any:
+    """The default step as it was set; None at first."""
+    return _context.state().step
+
+
+def resolve_step(step: int | None, context: _context.State) -> int:
+    """The step of a write: the explicit one, which is converted already, or the default.
+
+    Raises:
+        ValueError: there is neither.
+    """
+    if step is not None:
+        return step
+    if context.step is None:
+        raise ValueError(
+            "No step set. Please specify one either through the `step` argument or through "
+            "tf.summary.experimental.set_step()"
+        )
+    return arrays.strict_step(context.step)
+
+
+@contextlib.contextmanager
+def summary_scope(
+    name: str | None, default_name: str = "summary", values: Any = None
+) -> Iterator[tuple[str, str]]:
+    """A scope for one summary: yields its tag and the name scope it opens.
+
+    Args:
+        name: name of the summary; None and "" stand for `default_name`.
+        default_name: see `name`.
+        values: accepted as in TensorFlow; not used.
+
+    Yields:
+        The tag, which is `name` verbatim below the current scope, and the scope, which is `name`
+        without the characters that a scope cannot have, with a trailing slash.
+
+    Raises:
+        TypeError: `name` is not a str.
+    """
+    name = _checked(name, default_name)
+    scope = _NOT_IN_SCOPES.sub("", name) or default_name
+    tag = _tag_in(_context.state().scope, name)
+    with _context.name_scope(scope) as opened:
+        yield tag, opened
+
+
+def full_tag(name: str | None, default_name: str, scope: str) -> str:
+    """The tag of a summary in a name scope."""
+    return _tag_in(scope, _checked(name, default_name))
+
+
+def _tag_in(scope: str, name: str) -> str:
+    return f"{scope}/{name}" if scope else name
+
+
+def _checked(name: str | None, default_name: str) -> str:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a summary must be a str, got {type(name).__name__}")
+    return name or default_name

@@ -1,0 +1,134 @@
+"""Traces: graphs that are collected between trace_on and trace_export, and written together.
+
+TensorFlow records the graphs of the functions that run meanwhile. Here they are given: as the
+`graph` argument of `trace_on`, or by calls of `tf.summary.graph`-like collectors with
+`collect_graph`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tfevents import _context, plugin
+from tfevents.summary._state import full_tag, is_recording, resolve_step
+
+if TYPE_CHECKING:
+    from tfevents import proto
+
+__all__ = ["graph_def", "trace_export", "trace_off", "trace_on"]
+
+
+@dataclass
+class _Trace:
+    graphs: list[bytes] = field(default_factory=list)
+
+
+_lock = threading.Lock()
+_trace: _Trace | None = None
+
+
+def graph_def(graph: Any) -> proto.GraphDef:
+    """A GraphDef from a message of any origin or an object with `as_graph_def()`.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    from tfevents import proto
+
+    made = graph
+    if hasattr(graph, "as_graph_def"):
+        try:
+            made = graph.as_graph_def(add_shapes=True)
+        except TypeError:  # graphs that know no shapes
+            made = graph.as_graph_def()
+    descriptor = getattr(made, "DESCRIPTOR", None)
+    if getattr(descriptor, "full_name", None) != "tensorflow.GraphDef":
+        raise ValueError(
+            "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data="
+            f"{graph!r:.80} of type {type(graph).__name__}."
+        )
+    return proto.coerce(proto.GraphDef, made)
+
+
+def trace_on(
+    graph: Any = True, profiler: bool = False, profiler_outdir: str | None = None
+) -> None:
+    """Begins a trace.
+
+    Args:
+        graph: True or False as in TensorFlow, or a graph that the trace shall hold: a GraphDef
+            message or an object with `as_graph_def()`. More may be added by further calls.
+        profiler: record what runs. Not available yet.
+        profiler_outdir: where profiles go; used with `profiler` only.
+
+    Raises:
+        ValueError: `graph` is neither a bool nor a graph.
+        NotImplementedError: `profiler` is true.
+    """
+    global _trace
+    if profiler:
+        raise NotImplementedError(
+            "trace_on(profiler=True) is not available yet; trace_on(graph=...) is"
+        )
+    data = None if isinstance(graph, bool) else graph_def(graph).SerializeToString()
+    with _lock:
+        if _trace is not None and data is None:
+            warnings.warn("Trace already enabled", stacklevel=2)
+            return
+        _trace = _trace or _Trace()
+        if data is not None:
+            _trace.graphs.append(data)
+
+
+def trace_off() -> None:
+    """Ends a trace and drops what it holds; without one nothing happens."""
+    global _trace
+    with _lock:
+        _trace = None
+
+
+def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None) -> None:
+    """Writes the graphs of the trace as one summary, and ends the trace.
+
+    Args:
+        name: name of the summary.
+        step: monotonic step; by default the one set before.
+        profiler_outdir: accepted as in TensorFlow; used with a profiler only.
+
+    Raises:
+        ValueError: there is no trace, or no step (the trace then goes on).
+    """
+    from tfevents import arrays
+    from tfevents.summary._ops import emit
+    from tfevents.values.tensor import Tensor
+
+    with _lock:
+        trace = _trace
+    if trace is None:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    explicit = None if step is None else arrays.strict_step(step)
+    context = _context.state()
+    writer = context.writer
+    if writer is not None and is_recording(context.recording):
+        step = resolve_step(explicit, context)
+        tag = full_tag(name, "trace_export", context.scope)
+        metadata = plugin.metadata(plugin.GRAPH_RUN_METADATA_GRAPH, b"1")
+        value = Tensor.from_data(_run_metadata(trace.graphs), tag=tag, metadata=metadata)
+        emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
+    trace_off()
+
+
+def _run_metadata(graphs: list[bytes]) -> bytes:
+    from tfevents import proto
+
+    message = proto.RunMetadata()
+    for data in graphs:
+        message.partition_graphs.add().ParseFromString(data)
+        functions = message.function_graphs.add()
+        functions.partition_graphs.add().ParseFromString(data)
+        functions.pre_optimization_graph.ParseFromString(data)
+        functions.post_optimization_graph.ParseFromString(data)
+    return message.SerializeToString()
