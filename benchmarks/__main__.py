@@ -83,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             settings = dict(row.quick if options.quick else row.full)
             if "log" in settings:
                 settings["log"] = {"directory": f"{shared}/log", **settings["log"]}
-                ask_child("make_log", "", settings)
+                made = ask_child("make_log", "", settings)
+                if "absent" in made:
+                    print(f"the log to read could not be written: {made['absent']}")
             names = [n for n in row.contenders if not options.contenders or n in options.contenders]
             outcomes, raw = run_row(row, names, settings, options.repeat, progress=_progress)
             kept[row.name] = {"settings": settings, **record(row, outcomes, raw)}

@@ -215,16 +215,17 @@ def import_time(contender: str, settings: Settings, scratch: Path) -> Metrics:
         run(statement)  # fills the caches of the file system and of compiled code
     except subprocess.CalledProcessError as error:
         last = error.stderr.strip().splitlines()[-1]
-        raise AbsentError("not installed" if "ModuleNotFound" in last else last) from error
+        missing = {"ModuleNotFoundError": "not installed", "ImportError": "no such call"}
+        raise AbsentError(missing.get(last.partition(":")[0], last)) from error
     return {"seconds": run(statement) - run("pass")}
 
 
 def writers(contender: str, settings: Settings, scratch: Path) -> Metrics:
-    """What `count` open writers add, each after its first scalar: threads and file descriptors."""
-    warm = opened(contender, scratch / "warm")
-    warm.scalar("train/loss", 0.0, 0)
-    warm.close()
-    time.sleep(0.2)
+    """Threads and file descriptors with `count` writers open, each after its first scalar.
+
+    Those of before the contender's import are not counted. There is no writer to warm up: it
+    would hide a thread that all writers share, and leave a contender with too few.
+    """
     threads, descriptors = _threads(), _descriptors()
     sessions = []
     for index in range(settings["count"]):

@@ -1,54 +1,56 @@
-"""A bounded queue of events and the one thread that writes them.
+"""A bounded queue of events, written by the thread that all writers of a process share.
 
 Strategy. A caller appends to a deque and returns: an event is queued as a function with its
-arguments, and the thread does the encoding. All writers of a process share one thread, which wakes
-in batches, every `TICK` seconds while there is work. No promise rests on that thread being alive:
-every job it does can be done by the caller under the same lock, and is, where there is no thread
-(at interpreter exit, or where none can be started).
+arguments, and the thread does the encoding, in batches, every `TICK` seconds while there is work.
+Every job of the thread can be done by a caller under the same lock, and is, where there is none.
 
 What is promised, each by a test of that name:
 
 - order: the deque is drained from one end, under a lock
 - flush: a barrier for everything added before it
-- exit: `_drain_at_exit` runs as an atexit hook, and as a finalizer in multiprocessing children
+- exit: the scheduler's last round, an atexit hook or a finalizer of multiprocessing
 - errors: a fault is kept until a caller has heard of it, and what is queued is kept with it
 - bounded memory: a caller waits where a bound is reached
 - fork: a child drops its parent's queue, lock and file, and opens a file of its own
 
 The fast path has one test: `len(queue) > limit`. Whatever needs attention (a full queue, a sleeping
 thread, an error, a closed writer) sets the limit to -1, and the next call comes by `_attend`.
+
+Who writes what. Callers lower the limit and never raise it to health; only who holds `_lock`
+derives it anew (`_settle`), so no caller can put an old state back. Counts come in pairs, what
+callers put in and what the drain took out, so that the two sides need no lock between them: one
+would deadlock a signal handler that flushes. `_gate` is between callers only.
 """
 
 from __future__ import annotations
 
-import atexit
 import errno
-import os
 import sys
 import threading
 import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
-from queue import Empty, SimpleQueue
+from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, Literal, TypeAlias
 
+from tfevents import _scheduler
+from tfevents._scheduler import TICK, Bell, scheduler
 from tfevents._types import Encode, EventWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
 
-__all__ = ["AsyncWriter", "flush_all"]
+__all__ = ["AsyncWriter", "OnError", "flush_all", "warn_caller"]
 
-#: Seconds between two batches of a busy writer. An event reaches the system within about twice this.
-TICK = 0.5
 #: Seconds between attempts to write after a fault.
 RETRY = 1.0
-#: Seconds that the interpreter's exit waits for a writer that another thread is busy with.
-EXIT_TIMEOUT = 30.0
+#: Seconds that a finalizer waits for the file of a garbage writer.
+PATIENCE = 5.0
 
 _MAX_ITEMS = 16384  # events queued, large ones included
 _HIGH_WATER = 4096  # where the thread is asked not to wait for its tick
 _CHUNK_ITEMS, _CHUNK_BYTES = 512, 4 << 20  # what is encoded between two writes
+_GONE = frozenset({errno.ENOENT, errno.ESTALE})  # the file takes nothing any more
 
 _Item: TypeAlias = "tuple[Encode, float, int, Any, int]"
 OnError: TypeAlias = Literal["raise", "warn"]
@@ -67,6 +69,7 @@ class AsyncWriter:
             "warn" warns once, keeps what there is room for and says how much was lost.
 
     Raises:
+        ValueError: `on_error` is neither.
         OSError: what `open_writer` raises.
     """
 
@@ -79,30 +82,37 @@ class AsyncWriter:
         flush_secs: float = 120.0,
         on_error: OnError = "raise",
     ) -> None:
-        self._open_writer = open_writer
+        if on_error not in ("raise", "warn"):
+            raise ValueError(f'on_error must be "raise" or "warn"; got {on_error!r}')
         self._max_bytes, self._max_large = max_bytes, max_large
-        self._flush_secs, self._on_error = flush_secs, on_error
-        self._writer: EventWriter | None = open_writer()
-        self._closed = self._finished = False
+        self._flush_secs, self._on_error = float(flush_secs), on_error
+        self._open_writer = open_writer
+        self._closed = False
         self._reset()
-        _scheduler.register(self)
+        self._writer = open_writer()
+        scheduler.register(self)
 
     def _reset(self) -> None:
         """A state with nothing queued. Also the state of a forked child."""
         self._queue: deque[_Item] = deque()
         self._append: Callable[[_Item], None] = self._queue.append
         self._limit = -1
-        self._idle = True
-        self._lock = threading.Lock()  # who holds it may take from the queue and write
-        self._room = threading.Condition()  # guards the two sums; notified of progress
-        self._large, self._bytes = 0, 0
+        self._visited = False  # the thread comes by, or was asked to
+        self._lock = threading.RLock()  # who holds it may take from the queue and write
+        self._drainer = 0  # the thread that does so now
+        self._gate = threading.RLock()  # guards what callers count
+        self._bells: deque[Bell] = deque()  # of callers that wait for progress
+        self._large_in = self._large_out = 0
+        self._bytes_in = self._bytes_out = 0
+        self._refused = self._failed = self._lost_told = 0  # lost by callers, by the drain; told
         self._encoded: list[bytes] = []
-        self._error: Exception | None = None  # what a caller must still hear of
+        self._writer: EventWriter | None = None
+        self._error: BaseException | None = None
+        self._told: BaseException | None = None  # the error that a caller has heard of
         self._faulty = False  # the last write failed
         self._retry_at = 0.0
-        self._lost = 0
-        self._warned = False
         self._dirty_since: float | None = None  # when the oldest write without fsync was
+        self._finished = self._closed
 
     # -- the caller's side
 
@@ -116,10 +126,17 @@ class AsyncWriter:
         self, encode: Encode, wall_time: float, step: int, payload: Any, nbytes: int
     ) -> None:
         """Queues an event that holds `nbytes` of memory; waits while too much is queued."""
-        if self._reserve(nbytes):
+        if self._faulty and not self._has_room(1, nbytes):
+            self._refuse_one()
+        else:
             self._append((encode, wall_time, step, payload, max(nbytes, 1)))
-            if len(self._queue) > self._limit:
-                self._attend()
+            with self._gate:
+                self._large_in += 1
+                self._bytes_in += max(nbytes, 1)
+        if len(self._queue) > self._limit:
+            self._attend()
+        if not self._has_room():
+            self._wait_until(self._has_room)
 
     def flush(self) -> None:
         """Returns when every event added before is with the operating system.
@@ -128,7 +145,7 @@ class AsyncWriter:
             WriteError: the system refuses; the events stay queued.
         """
         if not self._closed:
-            _scheduler.run(self.drain)
+            scheduler.run(self._drain_visibly)
             self._report()
 
     def close(self) -> None:
@@ -137,8 +154,9 @@ class AsyncWriter:
         Raises:
             WriteError: the system refuses; what is not written is lost.
         """
-        if self._shut():
-            _scheduler.run(self._finish)
+        self._shut()
+        if not self._finished:  # also after a first call that was interrupted
+            scheduler.run(self.drain)
             self._report()
 
     @property
@@ -148,7 +166,7 @@ class AsyncWriter:
 
     @property
     def writer(self) -> EventWriter | None:
-        """The writer beneath; None in a forked child until it writes."""
+        """The writer beneath; None after the end, and in a forked child until it writes."""
         return self._writer
 
     def closes_with(self, owner: object) -> None:
@@ -158,123 +176,133 @@ class AsyncWriter:
     def _attend(self) -> None:
         """What the fast path leaves to do."""
         if self._closed:
-            raise WriterClosedError("this writer is already closed")
-        if self._idle:
-            self._idle = False
-            self._settle()
-            if not _scheduler.wake(self):
-                self._idle = True
-                self.drain()
+            raise self._closed_error()
+        if not self._visited:
+            self._ask_for_visits()
         self._report()
         queued = len(self._queue)
         if queued > _MAX_ITEMS:
-            with self._room:
-                while len(self._queue) > _MAX_ITEMS and not self._faulty:
-                    self._await_progress()
+            self._wait_until(lambda: len(self._queue) <= _MAX_ITEMS)
         elif queued > _HIGH_WATER and self._limit == _HIGH_WATER:
-            self._limit = _MAX_ITEMS
-            _scheduler.urge(self.drain)
-
-    def _reserve(self, nbytes: int) -> bool:
-        """Waits for room for a large event; False if it is lost because writing fails."""
-        with self._room:
-            while self._large and not (
-                self._large < self._max_large and self._bytes + nbytes <= self._max_bytes
-            ):
-                if self._faulty:
-                    self._lost += 1
-                    self._report()
-                    return False
-                self._await_progress()
-            self._large += 1
-            self._bytes += nbytes
-        return True
-
-    def _await_progress(self) -> None:
-        """Waits, with `_room` held, until the thread has written something, or writes it here."""
-        if _scheduler.urge(self.drain):
-            self._room.wait(TICK)
-        else:
-            self._room.release()
             try:
-                self.drain()
-            finally:
-                self._room.acquire()
+                self._limit = _MAX_ITEMS  # so that one caller asks, and not each
+                if not scheduler.urge(self.drain):
+                    self.drain()
+            except BaseException:  # Ctrl-C
+                self._limit = -1
+                raise
 
-    def _shut(self) -> bool:
-        """Refuses further events; False if that was done before."""
-        if self._closed:
-            return False
+    def _ask_for_visits(self) -> None:
+        try:
+            self._visited = True
+            if not scheduler.visit(self):
+                self._visited = False
+                self.drain()
+        except BaseException:  # Ctrl-C; one request too many does no harm, none at all would
+            self._visited = False
+            raise
+
+    def _has_room(self, large: int = 0, nbytes: int = 0) -> bool:
+        large += self._large_in - self._large_out
+        nbytes += self._bytes_in - self._bytes_out
+        return large <= 1 or (large <= self._max_large and nbytes <= self._max_bytes)
+
+    def _wait_until(self, has_room: Callable[[], bool]) -> None:
+        """Waits for the drain; not where that would be to wait for oneself."""
+        if scheduler.is_here() or self._drainer == threading.get_ident():
+            return
+        while not (has_room() or self._faulty or self._closed):
+            bell: Bell = SimpleQueue()
+            self._bells.append(bell)
+            if scheduler.urge(self.drain):
+                _scheduler.wait_for(bell, TICK)
+            else:
+                self.drain()
+        self._report()
+
+    def _shut(self) -> None:
+        """Refuses further events."""
         self._closed = True
         self._append = self._refuse
-        self._settle()
-        return True
+        self._limit = -1
 
-    # -- faults
+    # -- faults, as callers see them
+
+    def _closed_error(self) -> WriterClosedError:
+        return WriterClosedError("this writer is already closed")
 
     def _refuse(self, item: _Item) -> None:
-        raise WriterClosedError("this writer is already closed")
+        raise self._closed_error()
 
     def _append_bounded(self, item: _Item) -> None:
         """Keeps an event if there is room; nothing is taken from the queue while writing fails."""
         if len(self._queue) < _MAX_ITEMS:
             self._queue.append(item)
-        else:
-            self._lost += 1
+            return
+        self._refuse_one()
+        if item[4]:
+            with self._gate:  # the caller is about to count it
+                self._large_in -= 1
+                self._bytes_in -= item[4]
 
-    def _settle(self) -> None:
-        """Derives the limit and the way in from the state."""
-        healthy = not (self._idle or self._closed or self._faulty or self._error is not None)
-        self._limit = _HIGH_WATER if healthy else -1
-        if not self._closed:
-            self._append = self._append_bounded if self._faulty else self._queue.append
-
-    def _fail(self, error: Exception) -> None:
-        self._error, self._faulty = error, True
-        self._retry_at = time.monotonic() + RETRY
-        self._settle()
-        self._notify()
+    def _refuse_one(self) -> None:
+        with self._gate:
+            self._refused += 1
 
     def _report(self) -> None:
-        """Tells the caller of a fault: at every call while it lasts, and once after it passed."""
+        """Tells the caller of a fault: at every call while it lasts, else once."""
         error = self._error
         if error is None:
             return
-        if not self._faulty:
-            self._error = None
-            self._settle()
-        told = _retell(error, self._lost)
-        if self._on_error == "raise":
-            self._lost = 0
-            raise told from error
-        if not self._warned or (self._lost and not self._faulty):
-            warnings.warn(f"{told}", RuntimeWarning, stacklevel=4)
-            self._lost = 0
-        self._warned = self._faulty
+        with self._gate:
+            news = error is not self._told
+            self._told = error
+            lost = self._refused + self._failed - self._lost_told
+            speak = news or self._faulty or lost > 0
+            if self._on_error == "warn":
+                speak = news or (lost > 0 and not self._faulty)
+            if speak:
+                self._lost_told += lost
+        if speak and self._on_error == "raise":
+            raise _retell(error, lost) from error
+        if speak:
+            warn_caller(f"{_retell(error, lost)}", RuntimeWarning)
 
     # -- the thread's side
 
-    def drain(self) -> None:
-        """Writes everything that is queued now. Never raises: a fault is kept for the caller."""
+    def begin(self) -> None:
+        """The thread begins its visits."""
         with self._lock:
-            if self._finished:  # a job that was asked for before the last one
+            self._settle()
+
+    def drain(self) -> None:
+        """Writes everything that is queued now, and finishes a closed writer.
+
+        Never raises: a fault is kept for the caller.
+        """
+        with self._lock:
+            if self._drainer or self._finished:  # interrupted by this call, or done
                 return
+            self._drainer = threading.get_ident()
             try:
-                self._write_encoded()
-                left = len(self._queue)
-                while left > 0:
-                    left -= self._encode_some()
-                    self._write_encoded()
-            except Exception as error:  # whatever it is, the thread goes on and the caller is told
-                self._fail(error)
-            else:
-                self._faulty = False
                 self._settle()
+                self._write_all()
+            finally:
+                self._drainer = 0
+            if self._closed:
+                self._finish()
+        self._ring()
+
+    def _drain_visibly(self) -> None:
+        """Where writing does not show to others, an upload has to follow."""
+        self.drain()
+        if getattr(self._writer, "buffered", False):
+            self._sync()
 
     def tick(self) -> bool:
         """A regular visit of the thread; returns whether it shall come again."""
         now = time.monotonic()
-        if self._closed:
+        if self._finished:
             return False
         if self._faulty and now < self._retry_at:
             return True
@@ -285,52 +313,113 @@ class AsyncWriter:
         if busy or self._faulty or self._dirty_since is not None:
             return True
         # Callers append first and look at the limit after. So either this sees the event, or its
-        # caller sees the limit and wakes the thread again.
-        self._idle = True
-        self._settle()
-        if self._queue:
-            self._idle = False
-        return not self._idle
+        # caller sees the limit and asks for visits again.
+        with self._lock:
+            self._visited = False
+            self._settle()
+            if not self._queue:
+                return False
+            self._visited = True
+        return True
+
+    def leave(self) -> None:
+        """At the end of the process: writes what is queued."""
+        self._drain_visibly()
+
+    def leftover(self) -> None:
+        """At the end of the process: says what could not be written."""
+        unwritten = len(self._queue) + len(self._encoded)
+        lost = unwritten + self._refused + self._failed - self._lost_told
+        if not lost:
+            return
+        if self._error is not None:
+            text = f"{_retell(self._error, lost)}"
+        else:
+            text = (
+                f"gave up writing {_events(lost)} at exit: the write before did not return within "
+                f"{_scheduler.EXIT_TIMEOUT:g} s"
+            )
+        warnings.warn(f"{text}{self._where()}", RuntimeWarning, stacklevel=2)
+
+    def after_fork(self) -> None:
+        """In the child: the queue and the file are the parent's, so they are left alone.
+
+        The reference is dropped, not closed: closing may upload. A local file has a `__del__`.
+        """
+        self._reset()
+        if self._closed:
+            self._shut()
+
+    def _settle(self) -> None:
+        """Derives the limit and the way in from the state; only for who holds `_lock`."""
+        untold = self._error is not None and self._error is not self._told
+        healthy = self._visited and not (self._faulty or untold or scheduler.exiting)
+        self._append = self._append_bounded if self._faulty else self._queue.append
+        self._limit = _HIGH_WATER if healthy else -1
+        if self._closed:  # asked last, since it may have changed meanwhile
+            self._shut()
+
+    def _write_all(self) -> None:
+        try:
+            self._write_encoded()
+            left = len(self._queue)
+            while left > 0:
+                left -= self._encode_some()
+                self._write_encoded()
+                self._ring()
+        except KeyboardInterrupt:  # only where there is no thread
+            raise
+        except BaseException as error:  # whatever it is, the thread goes on and the caller is told
+            self._fail(error)
+        else:
+            if self._faulty:
+                self._faulty = False
+                if not (_is_gone(self._error) or self._refused + self._failed > self._lost_told):
+                    self._error = None  # nothing is lost, so there is nothing to tell
+            self._settle()
 
     def _encode_some(self) -> int:
         """Takes a chunk from the queue; returns how many events that were."""
         queue, encoded = self._queue, self._encoded
         count = large = size = 0
         for _ in range(min(len(queue), _CHUNK_ITEMS)):
-            encode, wall_time, step, payload, nbytes = queue.popleft()
-            count += 1
+            item = queue.popleft()
+            encode, wall_time, step, payload, nbytes = item
             try:
                 encoded.append(encode(wall_time, step, payload))
-            except Exception as error:
-                self._error, self._lost = error, self._lost + 1
+            except KeyboardInterrupt:  # only where there is no thread
+                queue.appendleft(item)
+                raise
+            except BaseException as error:
+                self._error = error
+                self._failed += 1
+            count += 1
             if nbytes:
                 large += 1
                 size += nbytes
                 if size > _CHUNK_BYTES:
                     break
-        if large:
-            with self._room:
-                self._large -= large
-                self._bytes -= size
+        self._large_out += large
+        self._bytes_out += size
         return count
 
     def _write_encoded(self) -> None:
         """Writes what is encoded; with nothing to write, checks that the file is still there."""
-        writer = self._writer
-        if writer is None:
-            writer = self._writer = self._open_writer(fresh=False)
+        if self._writer is None:
+            if not self._encoded and not self._queue:
+                return  # a file is opened for events only
+            self._writer = self._open_writer(fresh=False)
         try:
-            writer.write(self._encoded)
+            self._writer.write(self._encoded)
         except WriteError as error:
             del self._encoded[: error.written]
-            if error.errno == errno.ENOENT:  # the file is gone, so a new one is tried next time
-                self._abandon_file()
+            if _is_gone(error):  # so a new file is tried next time
+                self._release()
             raise
         if self._encoded:
             self._encoded.clear()
             if self._dirty_since is None:
                 self._dirty_since = time.monotonic()
-            self._notify()
 
     def _sync(self) -> None:
         with self._lock:
@@ -342,50 +431,52 @@ class AsyncWriter:
                 self._fail(error)
 
     def _finish(self) -> None:
-        """The last job of a writer: write, make durable, release."""
-        self.drain()
+        """The end of a closed writer: make durable, count what is left over, release."""
         if self._dirty_since is not None and not self._faulty:
             self._sync()
-        with self._lock:
-            self._lost += len(self._queue) + len(self._encoded)
-            self._queue.clear()
-            self._encoded.clear()
-            self._abandon_file()
-            self._finished = True
+        self._failed += len(self._queue) + len(self._encoded)
+        self._queue.clear()
+        self._encoded.clear()
+        self._release()
+        self._finished = True
 
-    def _abandon_file(self) -> None:
+    def _release(self) -> None:
         writer, self._writer = self._writer, None
+        self._dirty_since = None
         if writer is not None:
-            writer.close()
+            try:
+                writer.close()
+            except Exception as error:
+                self._fail(error)
 
-    def _notify(self) -> None:
-        with self._room:
-            self._room.notify_all()
+    def _fail(self, error: BaseException) -> None:
+        self._error, self._faulty = error, True
+        self._retry_at = time.monotonic() + RETRY
+        self._settle()
 
-    def leave(self) -> None:
-        """At the end of the process: writes what is queued, and says what could not be."""
-        if not self._lock.acquire(timeout=EXIT_TIMEOUT):
-            warnings.warn(
-                f"gave up writing {len(self._queue)} events at exit: a write did not return within "
-                f"{EXIT_TIMEOUT:g} s", RuntimeWarning, stacklevel=2,
-            )
-            return
-        self._lock.release()
-        self.drain()
-        unwritten = self._lost + len(self._queue) + len(self._encoded)
-        if self._error is not None and unwritten and not self._closed:
-            warnings.warn(f"{_retell(self._error, unwritten)}", RuntimeWarning, stacklevel=2)
+    def _ring(self) -> None:
+        while self._bells:
+            try:
+                self._bells.popleft().put(None)
+            except IndexError:  # another thread was faster
+                return
 
-    def after_fork(self) -> None:
-        """In the child: the queue and the file are the parent's, so they are left alone."""
-        if not self._closed:
-            self._writer = None
-            self._reset()
+    def _where(self) -> str:
+        path = getattr(self._writer, "path", None)
+        return f": {path}" if path else ""
 
 
-def _retell(error: Exception, lost: int) -> Exception:
+def _is_gone(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno in _GONE
+
+
+def _events(count: int) -> str:
+    return f"{count} event{'' if count == 1 else 's'}"
+
+
+def _retell(error: BaseException, lost: int) -> Exception:
     """An error for one more caller, since an exception is raised once."""
-    tail = f"; {lost} events are lost" if lost else ""
+    tail = f"; lost: {_events(lost)}" if lost else ""
     if isinstance(error, OSError):
         text = f"cannot write events: {error.strerror or error}{tail}"
         return WriteError(error.errno, text, error.filename)
@@ -393,152 +484,33 @@ def _retell(error: Exception, lost: int) -> Exception:
 
 
 def _close_garbage(writer: AsyncWriter) -> None:
-    if writer._shut():
-        _scheduler.run(writer._finish, patience=5.0)
-        if writer._error is not None and writer._lost:
-            warnings.warn(f"{_retell(writer._error, writer._lost)}", RuntimeWarning, stacklevel=2)
-
-
-_Job: TypeAlias = Callable[[], None]
-
-
-class _Scheduler:
-    """The thread that serves all writers of this process. Its jobs never raise."""
-
-    def __init__(self) -> None:
-        self._writers: weakref.WeakSet[AsyncWriter] = weakref.WeakSet()
-        self.reset()
-
-    def reset(self) -> None:
-        """No thread, no requests; also the state of a forked child."""
-        # A SimpleQueue may be used from a finalizer that interrupts another use of it.
-        self._requests: SimpleQueue[tuple[AsyncWriter | None, _Job, threading.Event | None] | None]
-        self._requests = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.RLock()
-        self._exiting = False
-
-    def register(self, writer: AsyncWriter) -> None:
-        with self._lock:
-            self._writers.add(writer)
-
-    def writers(self) -> list[AsyncWriter]:
-        with self._lock:
-            return list(self._writers)
-
-    def wake(self, writer: AsyncWriter) -> bool:
-        """Begins regular visits; False if there is no thread to make them."""
-        return self._send(writer, writer.drain, None)
-
-    def urge(self, job: _Job) -> bool:
-        """Has a job done as soon as possible; False if there is no thread to do it."""
-        return self._send(None, job, None)
-
-    def run(self, job: _Job, patience: float = float("inf")) -> None:
-        """Has a job done, and returns when it is; does it here where there is no thread.
-
-        The work is left to the thread even though the caller waits, because a KeyboardInterrupt
-        reaches the main thread only: here it ends the waiting and not the writing.
-        """
-        done = threading.Event()
-        if not self._send(None, job, done):
-            job()
-        elif threading.current_thread() is not self._thread:  # else a finalizer, run by a job
-            deadline = time.monotonic() + patience
-            while not done.wait(TICK) and time.monotonic() < deadline:
-                if self._thread is None or not self._thread.is_alive():
-                    job()
-                    break
-
-    def _send(self, writer: AsyncWriter | None, job: _Job, done: threading.Event | None) -> bool:
-        if self._exiting or not self._ensure_thread():
-            return False
-        self._requests.put((writer, job, done))
-        return True
-
-    def _ensure_thread(self) -> bool:
-        if self._thread is not None and self._thread.is_alive():
-            return True
-        with self._lock:
-            if self._thread is None:
-                _register_exit()
-                self._thread = threading.Thread(
-                    target=self._serve, name="tfevents-writer", daemon=True
-                )
-                try:
-                    self._thread.start()
-                except RuntimeError:  # the interpreter is ending, or the system is out of threads
-                    self._thread = None
-                    return False
-        return True
-
-    def _serve(self) -> None:
-        requests = self._requests
-        active: set[AsyncWriter] = set()
-        due = float("inf")
-        while True:
-            pause = max(due - time.monotonic(), 0.0) if active else None
-            try:
-                request = requests.get(timeout=pause)
-            except Empty:
-                pass
-            else:
-                if request is None:
-                    return
-                writer, job, done = request
-                if writer is None:
-                    job()
-                elif not active:
-                    due = time.monotonic() + TICK
-                if writer is not None:
-                    active.add(writer)
-                if done is not None:
-                    done.set()
-                del request, writer, job, done  # or an idle thread keeps garbage alive
-            if active and time.monotonic() >= due:
-                active = {each for each in active if each.tick()}
-                due = time.monotonic() + TICK
-
-    def stop(self) -> None:
-        """Ends the thread for good; from now on every caller writes for itself."""
-        self._exiting = True
-        thread = self._thread
-        if thread is not None and thread.is_alive():
-            self._requests.put(None)
-            thread.join(EXIT_TIMEOUT)
-
-
-_scheduler = _Scheduler()
+    if not writer.closed:
+        writer._shut()
+        scheduler.run(writer.drain, patience=PATIENCE)
+        writer.leftover()
 
 
 def flush_all() -> None:
-    """Flushes every open writer of this process."""
-    for writer in _scheduler.writers():
-        writer.flush()
+    """Flushes every open writer of this process.
+
+    Raises:
+        WriteError: the first refusal; the writers after it are flushed all the same.
+    """
+    first: Exception | None = None
+    for writer in scheduler.clients():
+        if isinstance(writer, AsyncWriter):
+            try:
+                writer.flush()
+            except Exception as error:
+                first = first or error
+    if first is not None:
+        raise first
 
 
-def _drain_at_exit() -> None:
-    _scheduler.stop()
-    for writer in _scheduler.writers():
-        writer.leave()
-
-
-def _register_exit() -> None:
-    """Once in every process: a multiprocessing child runs finalizers and no atexit hooks."""
-    util: Any = sys.modules.get("multiprocessing.util")
-    process: Any = sys.modules.get("multiprocessing.process")
-    if util is not None and process is not None and process.parent_process() is not None:
-        util.Finalize(None, _drain_at_exit, exitpriority=0)
-    atexit.unregister(_drain_at_exit)
-    atexit.register(_drain_at_exit)
-
-
-def _after_fork() -> None:
-    writers: Iterator[AsyncWriter] = iter(list(_scheduler._writers))
-    _scheduler.reset()
-    for writer in writers:
-        writer.after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line outside of this package that led here, however many calls lie between."""
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -2,7 +2,7 @@
 
 The events of a training run look alike. Two events of one size, written by one program, differ in
 their time, step and value and in the letters of the tag, and in nothing else. So the records of a
-batch are grouped by size; one of a group is taken apart into a `_Layout`, which says at which byte
+batch are grouped by size; one of a group is taken apart into a `layout.Layout`, which says at which byte
 each of those stands and what every other byte is; then numpy compares and decodes all records of
 the group in a few operations. Records that fit no layout are looked at one by one, by hand
 (`wire`), or by protobuf if they are unusual. A law in `tests/property` holds all of it equal to
@@ -15,38 +15,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tfevents import event, plugin, wire
+from tfevents import event, wire
 from tfevents.errors import BadMessageError
+from tfevents.layout import Floats, Ints, Layout, Octets, column, learn, number_of, plugin_name
 from tfevents.record import Batch
 
 __all__ = ["Columns", "Entry", "ScalarColumns"]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Octets = npt.NDArray[np.uint8]
 
 # Below this many records of one size, taking them one by one is as quick.
 _FEW = 6
 # Layouts tried for one size in one batch, and the largest record that is worth a layout.
 _TRIES = 8
 _LARGEST = 2048
-
-# TensorProto field key -> dtype number it belongs to, and how its bytes are read.
-_TENSOR_DTYPES = {
-    (0x22, 1): "<f4",
-    (0x22, 2): "<f8",
-    (0x22, 19): "<f2",
-    (0x2A, 1): "<f4",
-    (0x2D, 1): "<f4",
-    (0x32, 2): "<f8",
-    (0x31, 2): "<f8",
-}
 
 
 class ScalarColumns(NamedTuple):
@@ -83,139 +69,9 @@ class Entry(NamedTuple):
     data: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """Where one scalar of an event stands: its tag, its value, and what that is."""
-
-    tag: tuple[int, int]
-    value: int
-    dtype: str
-    metadata: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """What the events of one size and one shape have in common."""
-
-    pattern: Octets
-    mask: Octets
-    wall_time: int | None
-    step: tuple[int, int]
-    slots: tuple[_Slot, ...]
-
-    def fits(self, rows: Octets) -> npt.NDArray[np.bool_]:
-        """Which rows differ from the pattern only where they may."""
-        differ = rows ^ self.pattern
-        differ &= self.mask
-        return np.logical_not(differ.any(axis=1))
-
-    def times(self, rows: Octets) -> Floats:
-        """The wall times of rows that fit."""
-        if self.wall_time is None:
-            return np.zeros(len(rows))
-        return _column(rows, self.wall_time, "<f8")
-
-    def steps(self, rows: Octets) -> Ints:
-        """The steps of rows that fit."""
-        result = np.zeros(len(rows), np.int64)
-        for place, position in enumerate(range(*self.step)):
-            result |= (rows[:, position] & 0x7F).astype(np.int64) << (7 * place)
-        return result
-
-
-def _column(rows: Octets, at: int, dtype: str) -> Floats:
-    size = np.dtype(dtype).itemsize
-    column: Floats = np.ascontiguousarray(rows[:, at : at + size]).view(dtype)[:, 0]
-    return column.astype(np.float64, copy=False)
-
-
-def _layout(data: bytes) -> _Layout | None:
-    """The layout of a serialized event that holds scalars and nothing else."""
-    spans = wire.once(wire.fields(data, 0, len(data)))
-    if spans is None or not spans.keys() <= set(wire.EVENT.values()):
-        return None
-    start, end = spans.get(wire.EVENT["summary"], (0, 0))
-    found = wire.fields(data, start, end)
-    if not found:
-        return None
-    slots = [
-        _slot(data, first, last) if key == wire.SUMMARY_VALUES else None
-        for key, first, last in found
-    ]
-    known = tuple(slot for slot in slots if slot is not None)
-    if len(known) < len(slots) or _is_bad(data):
-        return None
-    mask = np.full(len(data), 0xFF, np.uint8)
-    wall_time = spans.get(wire.EVENT["wall_time"], (None, None))[0]
-    if wall_time is not None:
-        mask[wall_time : wall_time + 8] = 0
-    step = spans.get(wire.EVENT["step"], (0, 0))
-    mask[slice(*step)] = 0x80  # how long a step is belongs to the layout, what it is does not
-    for slot in known:
-        mask[slice(*slot.tag)] = 0
-        mask[slot.value : slot.value + np.dtype(slot.dtype).itemsize] = 0
-    return _Layout(np.frombuffer(data, np.uint8), mask, wall_time, step, known)
-
-
-def _is_bad(data: bytes) -> bool:
-    try:
-        event.decode(data)
-    except BadMessageError:
-        return True
-    return False
-
-
-def _slot(data: bytes, start: int, end: int) -> _Slot | None:
-    """The scalar of a Summary.Value, if that is all it holds."""
-    spans = wire.once(wire.fields(data, start, end))
-    if spans is None or not spans.keys() <= set(wire.VALUE.values()):
-        return None
-    metadata = data[slice(*spans.get(wire.VALUE["metadata"], (0, 0)))]
-    simple = spans.get(wire.VALUE["simple_value"])
-    tensor = spans.get(wire.VALUE["tensor"])
-    tag = spans.get(wire.VALUE["tag"], (0, 0))
-    if simple is not None:
-        return _Slot(tag, simple[0], "<f4", metadata) if tensor is None else None
-    if tensor is None or _plugin_name(metadata) != plugin.SCALARS:
-        return None
-    found = _tensor_value(data, *tensor)
-    return None if found is None else _Slot(tag, *found, metadata)
-
-
-def _number(data: bytes, part: wire.Part, name: str) -> float | None:
-    """The number of a value that is a plain scalar."""
-    if part.form == "simple_value":
-        return part.simple
-    slot = name == plugin.SCALARS and _slot(data, part.start, part.end)
-    return float(np.frombuffer(data, slot.dtype, 1, slot.value)[0]) if slot else None
-
-
-def _tensor_value(data: bytes, start: int, end: int) -> tuple[int, str] | None:
-    """Place and dtype of the one number in a tensor of rank 0."""
-    spans = wire.once(wire.fields(data, start, end))
-    if spans is None:
-        return None
-    dtype = wire.varint(data, *spans.pop(wire.TENSOR["dtype"], (0, 0)))
-    shape = spans.pop(wire.TENSOR["shape"], (0, 0))
-    if shape[0] != shape[1] or len(spans) != 1:
-        return None
-    ((key, (first, last)),) = spans.items()
-    form = _TENSOR_DTYPES.get((key, dtype))
-    return (first, form) if form and last - first == np.dtype(form).itemsize else None
-
-
-def _plugin_name(metadata: bytes) -> str | None:
-    """The plugin that a serialized SummaryMetadata names, or None if it is none."""
-    if not metadata:
-        return ""
-    from google.protobuf.message import DecodeError
-
-    from tfevents import proto
-
-    try:
-        return str(proto.SummaryMetadata.FromString(metadata).plugin_data.plugin_name)
-    except DecodeError:
-        return None
+def _is_mixed(found: wire.Outline) -> bool:
+    """Whether a scalar may stand beside a value that only protobuf can tell to be sound."""
+    return len(found.parts) > 1 and any(part.form != "simple_value" for part in found.parts)
 
 
 class _TagIds(dict[bytes, int]):
@@ -269,9 +125,9 @@ class Columns:
         self._tags = _TagIds()
         self._metadata: dict[int, tuple[int, bytes]] = {}
         self._plugins: dict[bytes, str | None] = {}
-        self._layouts: dict[int, list[_Layout]] = {}
+        self._layouts: dict[int, list[Layout]] = {}
         self._chunks: list[ScalarColumns] = []
-        self._order: Ints | None = None
+        self._order: tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]] | None = None
         self._entries = _Entries()
 
     @property
@@ -309,11 +165,13 @@ class Columns:
         if tag is None:
             return table
         if self._order is None:
-            self._order = np.argsort(table.tags, kind="stable")
+            order = np.argsort(table.tags, kind="stable")
+            self._order = order, table.tags[order]
+        order, ordered = self._order
         number = self._tags.get(tag.encode(), -1)
-        ordered = table.tags[self._order]
-        first, last = np.searchsorted(ordered, [number, number + 1])
-        return table.take(self._order[first:last])
+        first = np.searchsorted(ordered, number)
+        last = np.searchsorted(ordered, number, "right")
+        return table.take(order[first:last])
 
     def scalar_tags(self) -> list[str]:
         """Tags of plain scalars, in the order they were first seen."""
@@ -335,31 +193,35 @@ class Columns:
         if len(index) < _FEW or not 0 < size <= _LARGEST:
             return list(index.tolist())
         rows = np.lib.stride_tricks.sliding_window_view(chunk.octets, size)[starts]
-        layouts = self._layouts.setdefault(size, [])
         rest: list[int] = []
-        for attempt in range(len(layouts) + _TRIES):
-            if attempt >= len(layouts):
-                made = _layout(rows[0].tobytes())
-                if made is None:
-                    rest.append(int(index[0]))
-                    index, rows = index[1:], rows[1:]
-                else:
-                    layouts.append(made)
-                    del layouts[:-_TRIES]
+        known = len(self._layouts.get(size, ()))
+        for attempt in range(known + _TRIES):
+            layout = self._layouts[size][attempt] if attempt < known else self._learn(rows[0])
+            if layout is None:
+                rest.append(int(index[0]))
+                index, rows = index[1:], rows[1:]
             else:
-                made = layouts[attempt]
-            if made is not None:
-                fits = made.fits(rows)
-                all_fit = bool(fits.all())
-                if all_fit or fits.any():
-                    taken = slice(None) if all_fit else fits
-                    rest += self._decode(chunk, made, index[taken], rows[taken])
-                    index, rows = (index[:0], rows[:0]) if all_fit else (index[~fits], rows[~fits])
+                fits = layout.fits(rows)
+                if fits.all():
+                    return rest + self._decode(chunk, layout, index, rows)
+                if fits.any():
+                    rest += self._decode(chunk, layout, index[fits], rows[fits])
+                    index, rows = index[~fits], rows[~fits]
             if len(index) < _FEW:
                 break
-        return rest + index.tolist()
+        found: list[int] = index.tolist()
+        return rest + found
 
-    def _decode(self, chunk: _Chunk, layout: _Layout, index: Ints, rows: Octets) -> list[int]:
+    def _learn(self, row: Octets) -> Layout | None:
+        """The layout of a record, remembered for those of its size to come."""
+        layout = learn(row.tobytes())
+        if layout is not None:
+            layouts = self._layouts.setdefault(len(row), [])
+            layouts.append(layout)
+            del layouts[:-_TRIES]
+        return layout
+
+    def _decode(self, chunk: _Chunk, layout: Layout, index: Ints, rows: Octets) -> list[int]:
         """Appends the scalars of rows that fit a layout; returns rows with a broken tag."""
         columns = [self._tags.column(rows, *slot.tag) for slot in layout.slots]
         bad = np.zeros(len(rows), bool)
@@ -374,7 +236,7 @@ class Columns:
         offsets = chunk.offsets(index)
         steps, times = layout.steps(rows), layout.times(rows)
         for tags, slot in zip(columns, layout.slots, strict=True):
-            values = _column(rows, slot.value, slot.dtype)
+            values = column(rows, slot.value, slot.dtype)
             chunk.pieces.append(ScalarColumns(offsets, tags, steps, times, values))
             if slot.metadata:
                 for tag, first in zip(*np.unique(tags, return_index=True), strict=True):
@@ -387,17 +249,21 @@ class Columns:
         start, end = batch.starts[index], batch.ends[index]
         offset = batch.offset(index)
         found = wire.outline(batch.buffer, start, end)
-        if found is not None and self._is_plain(found):
+        known = found is not None and self._is_known(found)
+        if found is not None and known and not _is_mixed(found):
             self._take(chunk, offset, found)
             return None
         try:
             message = event.decode(batch.buffer[start:end], offset)
         except BadMessageError as error:
             return error
-        self._take_message(chunk, offset, message)
+        if found is not None and known:
+            self._take(chunk, offset, found)
+        else:
+            self._take_message(chunk, offset, message)
         return None
 
-    def _is_plain(self, found: wire.Outline) -> bool:
+    def _is_known(self, found: wire.Outline) -> bool:
         return all(
             self._tags[part.tag] >= 0 and self._plugin(part.metadata) is not None
             for part in found.parts
@@ -405,11 +271,11 @@ class Columns:
 
     def _plugin(self, metadata: bytes) -> str | None:
         if len(metadata) > 4096:
-            return _plugin_name(metadata)
+            return plugin_name(metadata)
         if metadata not in self._plugins:
             if len(self._plugins) > 1024:
                 self._plugins.clear()
-            self._plugins[metadata] = _plugin_name(metadata)
+            self._plugins[metadata] = plugin_name(metadata)
         return self._plugins[metadata]
 
     def _take(self, chunk: _Chunk, offset: int, found: wire.Outline) -> None:
@@ -422,7 +288,7 @@ class Columns:
             name = self._plugin(part.metadata) or ""
             if name:
                 self._see(tag, offset, part.metadata)
-            value = _number(buffer, part, name)
+            value = number_of(buffer, part, name)
             if value is not None:
                 chunk.rows.append((offset, tag, step, time, value))
             elif part.form or name:

@@ -3,8 +3,8 @@
     events.out.tfevents.<seconds, 10 digits>.<host>[.<pid>.<counter>][<suffix>]
 
 TensorFlow 2, PyTorch and TensorBoard write process id and counter, so that two writers never share
-a file; TensorFlow 1 and tensorboardX do not. A host name may hold dots, a suffix is appended as it is
-(TensorFlow 2's is ".v2"). Readers take any file with "tfevents" in its name.
+a file; TensorFlow 1 and tensorboardX do not. A host name may hold dots, a suffix is appended as it
+is (TensorFlow 2's is ".v2"). Readers take any file with "tfevents" in its name.
 """
 
 from __future__ import annotations

@@ -25,13 +25,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfevents import event, store
 from tfevents.errors import BadLengthError, RecordError, TruncatedRecordError
+from tfevents.gunzip import Gunzip, is_gzip
 from tfevents.record import OVERHEAD, Batch, Record, RecordParser
 
 if TYPE_CHECKING:
@@ -40,12 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EventFileReader", "Notice", "RecordReader", "Tail", "read_events"]
 
-# Bytes read at a time: some twenty thousand scalars, and no more than a processor's cache holds.
-_CHUNK = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b\x08"
-# Event files compress to a half or a tenth. A stream that grows more than this is an attack.
-_GZIP_RATIO = 100
-_GZIP_ALLOWANCE = 16 << 20
+# Bytes read at a time: some eighty thousand scalars, so that many tags still make large groups.
+_CHUNK = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ class Tail:
         self._strict = strict
         self._parser = RecordParser(resync=resync)
         self._position = 0
-        self._gunzip: _Gunzip | None = None
+        self._gunzip: Gunzip | None = None
         self._begun = False
         self._unread = 0
         self._said_truncated = -1
@@ -161,8 +157,8 @@ class Tail:
             data = source.read(self._position, min(max(_CHUNK, wanted), left))
             if not data:
                 return
-            if self._position == 0 and _is_gzip(data):
-                self._gunzip = _Gunzip()
+            if self._position == 0 and self._gunzip is None and is_gzip(data):
+                self._gunzip = Gunzip()
             self._position += len(data)
             yield from self._feed(data)
 
@@ -192,62 +188,9 @@ class Tail:
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         if self._gunzip is not None:  # zlib's state stays behind: begin again, and skip
-            state["_gunzip"] = _Gunzip(skip=self._gunzip.given)
+            state["_gunzip"] = self._gunzip.restarted()
             state["_position"] = 0
         return state
-
-
-def _is_gzip(head: bytes) -> bool:
-    """Whether a file that begins so is compressed, and not one whose first length looks like it."""
-    probe = RecordParser()
-    probe.feed(head[:12])
-    return head.startswith(_GZIP_MAGIC) and probe.stopped is not None
-
-
-class _Gunzip:
-    """Decompresses a stream of gzip members in pieces of bounded size."""
-
-    def __init__(self, *, skip: int = 0) -> None:
-        self.given = 0
-        self.failed: str | None = None
-        self._taken = 0
-        self._skip = skip
-        self._member: Any = None
-
-    @property
-    def open(self) -> bool:
-        """Whether a member is not complete."""
-        return self._member is not None
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The bytes that `data` decompress to."""
-        self._taken += len(data)
-        while data and self.failed is None:
-            if self._member is None:
-                data = data.lstrip(b"\0")  # padding between members, as gzip itself allows
-                if not data:
-                    return
-                self._member = zlib.decompressobj(wbits=31)
-            try:
-                piece = self._member.decompress(data, _CHUNK)
-            except zlib.error as error:
-                self.failed = f"the compressed stream is broken: {error}"
-                return
-            member = self._member
-            data = member.unused_data if member.eof else member.unconsumed_tail
-            if member.eof:
-                self._member = None
-            yield from self._give(piece)
-
-    def _give(self, piece: bytes) -> Iterator[bytes]:
-        self.given += len(piece)
-        if self.given > _GZIP_RATIO * self._taken + _GZIP_ALLOWANCE:
-            self.failed = f"{self._taken} bytes decompress to more than {self.given}"
-            return
-        skipped = min(self._skip, len(piece))
-        self._skip -= skipped
-        if len(piece) > skipped:
-            yield piece[skipped:]
 
 
 def read_events(path: PathLike, *, strict: bool = False) -> Iterator[proto.Event]:

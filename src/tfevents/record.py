@@ -300,7 +300,8 @@ def _headers(piece: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
         high |= octets[place + 4 : place + 4 + count]
         stored |= octets[place + 8 : place + 8 + count].astype(np.uint32) << np.uint32(8 * place)
     masked = (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(_MASK_DELTA)
-    return np.logical_and(masked == stored, high == 0)
+    valid: np.ndarray[Any, np.dtype[np.bool_]] = np.logical_and(masked == stored, high == 0)
+    return valid
 
 
 @lru_cache(maxsize=1)

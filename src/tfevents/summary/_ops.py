@@ -1,19 +1,22 @@
 """The writing calls of tf.summary.
 
 Each goes through the same gates in TensorFlow's order, since the order decides what is raised when
-nothing would be written: checks of the arguments that TensorFlow makes in any case, an explicit
-step, a default writer, the recording condition, a step at all, and then the data.
+nothing would be written: the checks of arguments that TensorFlow makes in any case (description,
+name, a scalar's or text's data), an explicit step, a default writer, the recording condition, a
+step at all, and then the data.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, arrays
-from tfevents.summary._state import full_tag, is_recording, resolve_step
-from tfevents.summary._writers import FileWriter
+from tfevents.run_writer import check_tag
+from tfevents.summary._state import full_tag, in_scope, is_recording, resolve_step, strict_step
+from tfevents.summary._writers import SummaryWriter
 from tfevents.values.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -24,24 +27,23 @@ __all__ = ["audio", "emit", "gate", "graph", "histogram", "image", "scalar", "te
 
 _FLOAT32_MAX = 3.4028234663852886e38
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
+_DOUBLE_BITS = 53
 
 
-def gate(step: Any, context: _context.State) -> tuple[FileWriter, int] | None:
+def gate(step: Any, context: _context.State, tag: str) -> tuple[SummaryWriter, int] | None:
     """The writer and step of a call; None if nothing shall be written."""
     if step is not None:
-        step = arrays.strict_step(step)
+        strict_step(step, tag)
     if context.writer is None or not is_recording(context.recording):
         return None
-    return context.writer, resolve_step(step, context)
+    return context.writer, resolve_step(step, context, tag)
 
 
-def emit(
-    writer: FileWriter, tag: str, to_value: ToValue, step: int, *, nbytes: int
-) -> bool:
+def emit(writer: SummaryWriter, tag: str, to_value: ToValue, step: int, *, nbytes: int) -> bool:
     """Queues one value."""
     writer.run.add_value(tag, to_value, step, nbytes=nbytes)
-    if writer.written is not None:
-        writer.written(writer.run)
+    if writer.policy is not None:
+        writer.policy.written(writer.run)
     return True
 
 
@@ -59,30 +61,69 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
     Raises:
         ValueError: `data` has another rank or is no number; or there is no step.
-        TypeError: `name` or `step` is of a wrong type.
+        TypeError: `name`, `step` or `description` is of a wrong type.
     """
     context = _context.state()
+    if type(name) is not str or not name:
+        name = full_tag(name, "scalar_summary", _context.State())
+    tag = in_scope(context.scope, name) if context.scope else name
+    if description is not None:
+        description = _text_of(description, tag)
     if type(data) is not float or not -_FLOAT32_MAX <= data <= _FLOAT32_MAX:
-        data = Scalar.from_tensor(data, tag=str(name)).value
-    if type(step) is not int or not _INT64_MIN <= step <= _INT64_MAX:
-        if step is not None:
-            step = arrays.strict_step(step)
+        data = _to_float32(data, tag)
+    plain = type(step) is int and _INT64_MIN <= step <= _INT64_MAX
+    if not plain and step is not None:
+        strict_step(step, tag)
     writer = context.writer
     if writer is None or (context.recording is not None and not is_recording(context.recording)):
         return False
-    if step is None:
-        step = resolve_step(None, context)
-    if type(name) is not str or not name:
-        name = full_tag(name, "scalar_summary", "")
-    tag = f"{context.scope}/{name}" if context.scope else name
+    if not plain:
+        step = resolve_step(step, context, tag)
     if description:
-        value = Scalar(data)
-        to_value = partial(value.to_tensor_value, description=description)
+        to_value = partial(Scalar(data).to_tensor_value, description=description)
         return emit(writer, tag, to_value, step, nbytes=8)
     writer.run.add_tensor_scalar(tag, data, step)
-    if writer.written is not None:
-        writer.written(writer.run)
+    if writer.policy is not None:
+        writer.policy.written(writer.run)
     return True
+
+
+def _to_float32(data: Any, tag: str) -> float:
+    """A number of any type, rounded to float32 once: integers do not take the way by a double."""
+    if not isinstance(data, int):
+        data = arrays.as_tensor(data, tag=tag)
+        if data.ndim or data.dtype.kind not in "iu":
+            return Scalar.from_tensor(data, tag=tag).value
+        data = int(data)
+    # What a double cannot hold is rounded to an odd number, from which float32 rounds as from
+    # the integer itself.
+    spare = max(data.bit_length() - _DOUBLE_BITS, 0)
+    rest = data & ((1 << spare) - 1)
+    try:
+        number = math.ldexp((data >> spare) | (rest != 0), spare)
+    except OverflowError:
+        raise ValueError(
+            f"tag {tag!r}: an integer of {data.bit_length()} bits is beyond the range of float64"
+        ) from None
+    return Scalar.from_data(number, tag=tag).value
+
+
+def _text_of(description: str | bytes | None, tag: str) -> str:
+    """The description as protobuf takes it: "" for None, UTF-8 as bytes.
+
+    Raises:
+        TypeError: it is no string.
+        ValueError: it has a lone surrogate, or bytes that are not UTF-8.
+    """
+    if isinstance(description, bytes):
+        return description.decode()
+    if description is not None and not isinstance(description, str):
+        raise TypeError(
+            f"tag {tag!r}: the description must be a str, got {type(description).__name__}"
+        )
+    text = description or ""
+    text.encode()  # UnicodeEncodeError is a ValueError
+    return text
 
 
 def _write_kind(
@@ -91,13 +132,14 @@ def _write_kind(
 ) -> bool:
     """Writes a value in the tensor form; `make` is called with the tag, if it is written."""
     context = _context.state()
-    passed = gate(step, context)
+    tag = full_tag(name, default_name, context)
+    description = _text_of(description, tag)
+    passed = gate(step, context, tag)
     if passed is None:
         return False
     writer, step = passed
-    tag = full_tag(name, default_name, context.scope)
     value = make(tag)
-    to_value = partial(value.to_tensor_value, description=description or "")
+    to_value = partial(value.to_tensor_value, description=description)
     return emit(writer, tag, to_value, step, nbytes=value.nbytes)
 
 
@@ -123,7 +165,7 @@ def image(
     """
     from tfevents.values.image import Image
 
-    make = partial(_tagged, Image.from_data, data, max_outputs=max_outputs)
+    make = partial(_inferred, Image.from_data, data, max_outputs=max_outputs)
     return _write_kind(name, "image_summary", make, step, description)
 
 
@@ -148,7 +190,7 @@ def histogram(
     """
     from tfevents.values.histogram import Histogram
 
-    make = partial(_tagged, Histogram.from_data, data, buckets=buckets)
+    make = partial(_inferred, Histogram.from_data, data, buckets=buckets)
     return _write_kind(name, "histogram_summary", make, step, description)
 
 
@@ -178,7 +220,7 @@ def audio(
 
     check_encoding(encoding)
     make = partial(
-        _tagged, Audio.from_data, data, sample_rate=sample_rate, max_outputs=max_outputs,
+        _inferred, Audio.from_data, data, sample_rate=sample_rate, max_outputs=max_outputs,
         encoding=encoding,
     )
     return _write_kind(name, "audio_summary", make, step, description)
@@ -202,7 +244,8 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     """
     from tfevents.values.text import Text
 
-    value = Text.from_data(data, tag=str(name))
+    tag = full_tag(name, "text_summary", _context.state())
+    value = Text.from_data(data, tag=tag)
     return _write_kind(name, "text_summary", lambda tag: value, step, description)
 
 
@@ -216,7 +259,7 @@ def write(
         tensor: anything array-like, or a function of no arguments that returns such, which is
             called only if it is written.
         step: monotonic step; by default the one set before.
-        metadata: a SummaryMetadata message or its serialized bytes.
+        metadata: a SummaryMetadata message or its serialized bytes, also as an array of rank 0.
         name: accepted as in TensorFlow; not used.
 
     Returns:
@@ -228,15 +271,26 @@ def write(
     """
     from tfevents.values.tensor import Tensor
 
-    passed = gate(step, _context.state())
+    tag = tag.decode() if isinstance(tag, bytes) else tag
+    passed = gate(step, _context.state(), tag)
     if passed is None:
         return False
     writer, step = passed
     if tag is None:
         raise ValueError("the tag of a tensor cannot be None")
-    tag = tag.decode() if isinstance(tag, bytes) else tag
-    value = Tensor.from_data(tensor() if callable(tensor) else tensor, tag=tag, metadata=metadata)
+    check_tag(tag)
+    value = Tensor.from_data(
+        tensor() if callable(tensor) else tensor, tag=tag, metadata=_metadata(metadata, tag)
+    )
     return emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
+
+
+def _metadata(metadata: Any, tag: str) -> Any:
+    """Metadata out of a string tensor; anything else as it is."""
+    if not hasattr(metadata, "shape"):
+        return metadata
+    found = arrays.as_tensor(metadata, tag=tag)
+    return found.item() if found.ndim == 0 and found.dtype.kind == "O" else metadata
 
 
 def graph(graph_data: proto.GraphDef | Any) -> bool:
@@ -259,10 +313,14 @@ def graph(graph_data: proto.GraphDef | Any) -> bool:
         return False
     writer = context.writer
     writer.run.add_field("graph_def", graph_def(graph_data).SerializeToString(), 0)
-    if writer.written is not None:
-        writer.written(writer.run)
+    if writer.policy is not None:
+        writer.policy.written(writer.run)
     return True
 
 
-def _tagged(from_data: Callable[..., Any], data: Any, tag: str, **options: Any) -> Any:
-    return from_data(data, tag=tag, **options)
+def _inferred(from_data: Callable[..., Any], data: Any, tag: str, **options: Any) -> Any:
+    """Makes a value of the array that TensorFlow would see: Python floats have 32 bits there."""
+    found = arrays.as_tensor(data, tag=tag)
+    if found.dtype.kind == "O":
+        raise ValueError(f"tag {tag!r}: Cast string to float is not supported")
+    return from_data(found, tag=tag, **options)

@@ -12,8 +12,8 @@ import numpy as np
 from tfevents import _context, arrays
 
 __all__ = [
-    "full_tag", "get_step", "is_recording", "record_if", "resolve_step", "set_step",
-    "should_record_summaries", "summary_scope",
+    "full_tag", "get_step", "in_scope", "is_recording", "no_step", "record_if", "resolve_step",
+    "set_step", "should_record_summaries", "strict_step", "summary_scope",
 ]
 
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
@@ -72,20 +72,38 @@ def get_step() -> Any:
     return _context.state().step
 
 
-def resolve_step(step: int | None, context: _context.State) -> int:
-    """The step of a write: the explicit one, which is converted already, or the default.
+def strict_step(step: Any, tag: str) -> int:
+    """An explicit step as an int.
+
+    Raises:
+        TypeError, ValueError: it is no integer of 64 bits; the text names the tag.
+    """
+    try:
+        return arrays.strict_step(step)
+    except TypeError as error:
+        raise TypeError(f"tag {tag!r}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"tag {tag!r}: {error}") from None
+
+
+def resolve_step(step: Any, context: _context.State, tag: str) -> int:
+    """The step of a write, explicit or the default; variables are read only now.
 
     Raises:
         ValueError: there is neither.
     """
-    if step is not None:
-        return step
-    if context.step is None:
-        raise ValueError(
-            "No step set. Please specify one either through the `step` argument or through "
-            "tf.summary.experimental.set_step()"
-        )
-    return arrays.strict_step(context.step)
+    step = context.step if step is None else step
+    if step is None:
+        raise no_step(tag)
+    return strict_step(step, tag)
+
+
+def no_step(tag: str) -> ValueError:
+    """What is raised where there is neither an explicit nor a default step."""
+    return ValueError(
+        f"tag {tag!r}: No step set. Please specify one either through the `step` argument or "
+        "through tf.summary.experimental.set_step()"
+    )
 
 
 @contextlib.contextmanager
@@ -106,23 +124,26 @@ def summary_scope(
     Raises:
         TypeError: `name` is not a str.
     """
-    name = _checked(name, default_name)
-    scope = _NOT_IN_SCOPES.sub("", name) or default_name
-    tag = _tag_in(_context.state().scope, name)
+    tag = full_tag(name, default_name, _context.state())
+    scope = _NOT_IN_SCOPES.sub("", name or default_name) or default_name
     with _context.name_scope(scope) as opened:
         yield tag, opened
 
 
-def full_tag(name: str | None, default_name: str, scope: str) -> str:
-    """The tag of a summary in a name scope."""
-    return _tag_in(scope, _checked(name, default_name))
+def full_tag(name: str | None, default_name: str, context: _context.State) -> str:
+    """The tag of a summary in the name scope of `context`.
 
-
-def _tag_in(scope: str, name: str) -> str:
-    return f"{scope}/{name}" if scope else name
-
-
-def _checked(name: str | None, default_name: str) -> str:
+    Raises:
+        TypeError: `name` is not a str.
+    """
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a summary must be a str, got {type(name).__name__}")
-    return name or default_name
+        raise TypeError(
+            f"the name of a summary must be a str, got {type(name).__name__}: {name!r:.80}"
+        )
+    return in_scope(context.scope, name or default_name)
+
+
+def in_scope(scope: str, name: str) -> str:
+    """The tag `name` in a name scope, whose own slashes at the end do not count: "a//" is "a"."""
+    bare = scope.rstrip("/")
+    return f"{bare}/{name}" if bare else name

@@ -1,8 +1,7 @@
 """Traces: graphs that are collected between trace_on and trace_export, and written together.
 
-TensorFlow records the graphs of the functions that run meanwhile. Here they are given: as the
-`graph` argument of `trace_on`, or by calls of `tf.summary.graph`-like collectors with
-`collect_graph`.
+TensorFlow records the graphs of the functions that run meanwhile. Here they are given, as the
+`graph` argument of `trace_on`; each call adds one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, plugin
-from tfevents.summary._state import full_tag, is_recording, resolve_step
+from tfevents.summary._ops import emit, gate
+from tfevents.summary._state import full_tag, strict_step
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -23,6 +23,7 @@ __all__ = ["graph_def", "trace_export", "trace_off", "trace_on"]
 
 @dataclass
 class _Trace:
+    plugin: str
     graphs: list[bytes] = field(default_factory=list)
 
 
@@ -78,7 +79,9 @@ def trace_on(
         if _trace is not None and data is None:
             warnings.warn("Trace already enabled", stacklevel=2)
             return
-        _trace = _trace or _Trace()
+        graphs_only = graph is not False
+        wanted = plugin.GRAPH_RUN_METADATA_GRAPH if graphs_only else plugin.GRAPH_RUN_METADATA
+        _trace = _trace or _Trace(wanted)
         if data is not None:
             _trace.graphs.append(data)
 
@@ -101,22 +104,22 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     Raises:
         ValueError: there is no trace, or no step (the trace then goes on).
     """
-    from tfevents import arrays
-    from tfevents.summary._ops import emit
     from tfevents.values.tensor import Tensor
 
+    context = _context.state()
+    tag = full_tag(name, "graph_run_metadata_graph_summary", context)
+    if step is not None:
+        strict_step(step, tag)
     with _lock:
         trace = _trace
     if trace is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    explicit = None if step is None else arrays.strict_step(step)
-    context = _context.state()
-    writer = context.writer
-    if writer is not None and is_recording(context.recording):
-        step = resolve_step(explicit, context)
-        tag = full_tag(name, "trace_export", context.scope)
-        metadata = plugin.metadata(plugin.GRAPH_RUN_METADATA_GRAPH, b"1")
-        value = Tensor.from_data(_run_metadata(trace.graphs), tag=tag, metadata=metadata)
+    passed = gate(step, context, tag)
+    if passed is not None:
+        writer, step = passed
+        value = Tensor.from_data(
+            _run_metadata(trace.graphs), tag=tag, metadata=plugin.metadata(trace.plugin, b"1")
+        )
         emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
     trace_off()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import operator
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tfevents import _context
@@ -14,24 +16,47 @@ from tfevents.errors import WriterClosedError
 from tfevents.run_writer import RunWriter
 
 __all__ = [
-    "FileWriter", "NoopWriter", "SummaryWriter", "create_file_writer", "create_noop_writer",
-    "flush",
+    "FileWriter", "FlushPolicy", "NoopWriter", "SummaryWriter", "create_file_writer",
+    "create_noop_writer", "flush",
 ]
 
 
 class SummaryWriter:
-    """Interface of the writers of tf.summary."""
+    """Interface of the writers of tf.summary.
+
+    Attributes:
+        run: the run writer beneath; a subclass that shall be written to needs one.
+        policy: when writes flush by themselves; None for never.
+    """
+
+    run: RunWriter
+    policy: FlushPolicy | None = None
 
     def as_default(self, step: Any = None) -> contextlib.AbstractContextManager[Any]:
-        """Makes this the default writer for a block, and `step` its default step, if given."""
-        raise NotImplementedError
+        """Makes this the default writer for a block, which ends with a flush.
+
+        Args:
+            step: default step inside the block; without one, a step that is set inside stays set.
+
+        Raises:
+            RuntimeError: the writer is closed.
+        """
+        return _Default(self, step)
 
     def set_as_default(self, step: Any = None) -> None:
-        """Makes this the default writer of the thread."""
-        raise NotImplementedError
+        """Makes this the default writer of the thread, and `step` the default step, if given.
+
+        Raises:
+            RuntimeError: the writer is closed.
+        """
+        self.as_default(step).__enter__()
 
     def init(self) -> None:
-        """Does nothing here: a writer is ready when it is made."""
+        """Does nothing here, since a writer is ready when it is made.
+
+        Raises:
+            RuntimeError: the writer is closed.
+        """
         raise NotImplementedError
 
     def flush(self) -> None:
@@ -43,61 +68,50 @@ class SummaryWriter:
         raise NotImplementedError
 
 
-class FileWriter(SummaryWriter):
-    """Writes to a new event file; dropping the last reference closes it.
+class _Default:
+    """Puts a writer, and perhaps a step, in force from `__enter__` to `__exit__`."""
 
-    Attributes:
-        run: the run writer beneath.
-    """
+    def __init__(self, writer: SummaryWriter, step: Any) -> None:
+        self._writer = writer
+        self._step = {} if step is None else {"step": step}
+        self._before = _context.State()
 
-    def __init__(self, run: RunWriter, written: Callable[[RunWriter], None] | None) -> None:
-        self.run = run
-        self.written = written
+    def __enter__(self) -> SummaryWriter:
+        self._before = _context.change(writer=self._writer, **self._step)
+        return self._writer
 
-    @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Iterator[FileWriter]:
-        """Makes this the default writer for a block, which ends with a flush.
-
-        Args:
-            step: default step inside the block; without one, a step that is set inside stays set.
-
-        Raises:
-            RuntimeError: the writer is closed.
-        """
-        self._check_open()
-        before = _context.change(writer=self, **_step(step))
+    def __exit__(self, *error: object) -> None:
+        current = _context.state().writer
         try:
-            yield self
-            current = _context.state().writer
             if current is not None:
                 current.flush()
         finally:
-            _context.change(writer=before.writer, **({} if step is None else {"step": before.step}))
+            step = {"step": self._before.step} if self._step else {}
+            _context.change(writer=self._before.writer, **step)
 
-    def set_as_default(self, step: Any = None) -> None:
-        """Makes this the default writer of the thread.
 
-        Raises:
-            RuntimeError: the writer is closed.
-        """
-        self._check_open()
-        _context.change(writer=self, **_step(step))
+class FileWriter(SummaryWriter):
+    """Writes to a new event file; dropping the last reference closes it."""
+
+    def __init__(self, run: RunWriter, policy: FlushPolicy | None = None) -> None:
+        self.run = run
+        self.policy = policy
+
+    def as_default(self, step: Any = None) -> contextlib.AbstractContextManager[FileWriter]:
+        self.init()
+        return super().as_default(step)
 
     def init(self) -> None:
-        """Does nothing, but raises RuntimeError if the writer is closed."""
-        self._check_open()
-
-    def flush(self) -> None:
-        """Returns when everything written before is visible to other processes."""
-        self.run.flush()
-
-    def close(self) -> None:
-        """Flushes and closes the file; a second call does nothing."""
-        self.run.close()
-
-    def _check_open(self) -> None:
         if self.run.closed:
             raise WriterClosedError("SummaryWriter is already closed")
+
+    def flush(self) -> None:
+        self.run.flush()
+        if self.policy is not None:
+            self.policy.flushed()
+
+    def close(self) -> None:
+        self.run.close()
 
 
 class NoopWriter(SummaryWriter):
@@ -139,42 +153,45 @@ def create_file_writer(
         flush_millis: a write flushes if the last flush is longer ago. By default 120,000, with
             no effect on visibility, only on when the file is surely on disk.
         filename_suffix: appended to the file name, ".v2" by default.
-        name, experimental_trackable, experimental_mesh: accepted as in TensorFlow; not used.
+        name: accepted as in TensorFlow; not used.
+        experimental_trackable: the same.
+        experimental_mesh: the same.
 
     Raises:
         ValueError: `logdir` is None.
-        TypeError: `logdir` is no path.
+        TypeError: `logdir` is no path, or `max_queue` or `flush_millis` is no integer.
         OSError: the file cannot be made.
     """
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
-    directory = os.fsdecode(logdir) or "."
+    asked = max_queue is not None or flush_millis is not None
+    policy = FlushPolicy(max_queue, flush_millis) if asked else None
     run = RunWriter(
-        directory,
+        os.fsdecode(logdir) or ".",
         filename_suffix=".v2" if filename_suffix is None else filename_suffix,
-        flush_secs=120.0 if flush_millis is None else int(flush_millis) / 1000,
+        flush_secs=120.0 if flush_millis is None else operator.index(flush_millis) / 1000,
     )
-    return FileWriter(run, _flush_policy(max_queue, flush_millis))
+    return FileWriter(run, policy)
 
 
-def _flush_policy(
-    max_queue: int | None, flush_millis: int | None
-) -> Callable[[RunWriter], None] | None:
-    """What happens after each write. Nothing, unless the caller asked for something."""
-    if max_queue is None and flush_millis is None:
-        return None
-    limit = 1 << 62 if max_queue is None else max(int(max_queue), 0)
-    interval = float("inf") if flush_millis is None else int(flush_millis) / 1000
-    pending, last = 0, time.monotonic()
+class FlushPolicy:
+    """Flushes where TensorFlow does: when a write makes the queue too long, or comes too late."""
 
-    def written(run: RunWriter) -> None:
-        nonlocal pending, last
-        pending += 1
-        if pending > limit or time.monotonic() - last >= interval:
+    def __init__(self, max_queue: int | None, flush_millis: int | None) -> None:
+        self._limit = math.inf if max_queue is None else operator.index(max_queue)
+        self._interval = math.inf if flush_millis is None else operator.index(flush_millis) / 1000
+        self.flushed()
+
+    def flushed(self) -> None:
+        """Tells that nothing is queued."""
+        self._pending, self._last = 0, time.monotonic()
+
+    def written(self, run: RunWriter) -> None:
+        """Tells that one more event is queued."""
+        self._pending += 1
+        if self._pending > self._limit or time.monotonic() - self._last >= self._interval:
             run.flush()
-            pending, last = 0, time.monotonic()
-
-    return written
+            self.flushed()
 
 
 def create_noop_writer() -> NoopWriter:
@@ -199,6 +216,3 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
     if writer is not None:
         writer.flush()
 
-
-def _step(step: Any) -> dict[str, Any]:
-    return {} if step is None else {"step": step}
