@@ -25,22 +25,19 @@ print("tfevents", tf.__version__, "works from", pathlib.Path(tf.__file__).parent
 
 
 def main(wheel: Path) -> int:
+    """Prints what is wrong; returns the exit status."""
     names = set(zipfile.ZipFile(wheel).namelist())
     source = Path(__file__).resolve().parents[1] / "src"
     modules = {path.relative_to(source).as_posix() for path in source.rglob("*.py")}
-    foreign = {
-        name for name in names if not name.startswith(("tfevents/", f"tfevents-{version(wheel)}."))
-    }
+    ours = ("tfevents/", f"tfevents-{wheel.name.split('-')[1]}.")
+    foreign = {name for name in names if not name.startswith(ours)}
     problems = [f"missing: {name}" for name in sorted((NEEDED | modules) - names)]
     problems += [f"does not belong: {name}" for name in sorted(foreign)]
     if not any(name.endswith("/LICENSE") for name in names):
         problems.append("missing: the licence")
     print(*problems, f"{wheel.name}: {len(names)} files", sep="\n")
-    return bool(problems) or subprocess.run([sys.executable, "-c", SMOKE], cwd=wheel.parent).returncode
-
-
-def version(wheel: Path) -> str:
-    return wheel.name.split("-")[1]
+    smoke = subprocess.run([sys.executable, "-c", SMOKE], cwd=wheel.parent, check=False)
+    return bool(problems) or smoke.returncode
 
 
 if __name__ == "__main__":

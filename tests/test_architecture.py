@@ -29,8 +29,8 @@ ROOMS: dict[int, list[str]] = {
     2: ["values", "graph"],
     3: ["event", "columns", "series"],
     4: [
-        "_fsspec_store", "store", "event_file", "rotation", "async_writer", "run_writer",
-        "reader", "logdir", "projector",
+        "_fsspec_store", "store", "event_file", "rotation", "_scheduler", "async_writer",
+        "run_writer", "reader", "logdir", "projector",
     ],
     5: [
         "_context", "torch_file_writer", "summary_writer", "summary", "compat", "profiler",
@@ -129,6 +129,9 @@ def inner_imports(name: str) -> Iterator[tuple[str, Import]]:
             yield found.target.removeprefix("tfevents."), found
 
 
+NOWHERE = (99, 0)
+
+
 def top_of(name: str) -> str:
     return name.partition(".")[0]
 
@@ -139,7 +142,7 @@ def room(name: str) -> tuple[int, int]:
     for level, rooms in ROOMS.items():
         if top in rooms:
             return level, rooms.index(top)
-    pytest.fail(f"{name} has no room: give it a line in ROOMS and in CONTRIBUTING.md")
+    return NOWHERE
 
 
 def is_lazy_door(name: str, target: str) -> bool:
@@ -163,7 +166,7 @@ def points_down(name: str, target: str) -> bool:
 
 @pytest.mark.parametrize("name", modules())
 def test_every_module_has_a_room(name: str) -> None:
-    room(name)
+    assert room(name) != NOWHERE, "give it a line in ROOMS, and in CONTRIBUTING.md"
 
 
 @pytest.mark.parametrize("name", modules())

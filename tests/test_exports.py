@@ -110,6 +110,20 @@ def test_signatures_of_summary_writer(name: str, signature: str) -> None:
         assert bare(getattr(kind, name)) == signature
 
 
+def test_signatures_are_tensorflows() -> None:
+    tensorflow = pytest.importorskip("tensorflow")
+    theirs = tensorflow.summary
+    named = {n for n in dir(theirs) if not n.startswith("_")} - {"SummaryWriter", "experimental"}
+    assert {name: bare(getattr(theirs, name)) for name in named} == SUMMARY
+    assert {
+        name: bare(getattr(theirs.experimental, name))
+        for name in dir(theirs.experimental)
+        if not name.startswith("_")
+    } == EXPERIMENTAL
+    writer = theirs.SummaryWriter
+    assert {name: bare(getattr(writer, name)) for name in SUMMARY_WRITER} == SUMMARY_WRITER
+
+
 PUBLIC = [
     (module, name)
     for module in (tfevents, summary, summary.experimental, errors)

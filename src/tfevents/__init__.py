@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from tfevents.logdir import LogDir, Run, read
     from tfevents.reader import EventFileReader, RecordReader, read_events
     from tfevents.run_writer import RunWriter
+    from tfevents.summary_writer import FileWriter, SummaryWriter
 
     __version__: str
 
 __all__ = [
     "EventFileReader",
     "EventFileWriter",
+    "FileWriter",
     "LogDir",
     "RecordReader",
     "RecordWriter",
     "Run",
     "RunWriter",
+    "SummaryWriter",
     "TfEventsError",
     "__version__",
     "errors",
@@ -47,11 +50,13 @@ __all__ = [
 _HOMES = {
     "EventFileReader": "tfevents.reader",
     "EventFileWriter": "tfevents.event_file",
+    "FileWriter": "tfevents.summary_writer",
     "LogDir": "tfevents.logdir",
     "RecordReader": "tfevents.reader",
     "RecordWriter": "tfevents.event_file",
     "Run": "tfevents.logdir",
     "RunWriter": "tfevents.run_writer",
+    "SummaryWriter": "tfevents.summary_writer",
     "TfEventsError": "tfevents.errors",
     "name_scope": "tfevents._context",
     "read": "tfevents.logdir",

@@ -24,6 +24,7 @@ would deadlock a signal handler that flushes. `_gate` is between callers only.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import sys
 import threading
@@ -33,7 +34,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from tfevents import _scheduler
 from tfevents._scheduler import TICK, Bell, scheduler
@@ -73,6 +74,15 @@ class AsyncWriter:
         OSError: what `open_writer` raises.
     """
 
+    # Also for speed: beyond 30 attributes CPython looks each up in a dict of the instance.
+    __slots__ = (
+        "__weakref__", "_append", "_bells", "_bytes_in", "_bytes_out", "_closed", "_dirty_since",
+        "_drainer", "_encoded", "_error", "_failed", "_faulty", "_finished", "_flush_secs", "_gate",
+        "_grave", "_large_in", "_large_out", "_limit", "_lock", "_lost_told", "_max_bytes",
+        "_max_large", "_on_error", "_open_writer", "_path", "_queue", "_refused", "_retry_at",
+        "_told", "_visited", "_writer",
+    )
+
     def __init__(
         self,
         open_writer: Callable[..., EventWriter],
@@ -88,8 +98,9 @@ class AsyncWriter:
         self._flush_secs, self._on_error = float(flush_secs), on_error
         self._open_writer = open_writer
         self._closed = False
+        self._path = ""
         self._reset()
-        self._writer = open_writer()
+        self._open(fresh=True)
         scheduler.register(self)
 
     def _reset(self) -> None:
@@ -110,6 +121,7 @@ class AsyncWriter:
         self._error: BaseException | None = None
         self._told: BaseException | None = None  # the error that a caller has heard of
         self._faulty = False  # the last write failed
+        self._grave = False  # what was written may be gone, so a caller must hear of it
         self._retry_at = 0.0
         self._dirty_since: float | None = None  # when the oldest write without fsync was
         self._finished = self._closed
@@ -229,7 +241,7 @@ class AsyncWriter:
     # -- faults, as callers see them
 
     def _closed_error(self) -> WriterClosedError:
-        return WriterClosedError("this writer is already closed")
+        return WriterClosedError(f"this writer is already closed{self._where()}")
 
     def _refuse(self, item: _Item) -> None:
         raise self._closed_error()
@@ -285,11 +297,12 @@ class AsyncWriter:
                 return
             self._drainer = threading.get_ident()
             try:
-                self._settle()
-                self._write_all()
+                closed = self._write_all()
+                while self._closed and not closed:  # closed meanwhile, with more in the queue
+                    closed = self._write_all()
             finally:
                 self._drainer = 0
-            if self._closed:
+            if closed:
                 self._finish()
         self._ring()
 
@@ -330,7 +343,7 @@ class AsyncWriter:
         """At the end of the process: says what could not be written."""
         unwritten = len(self._queue) + len(self._encoded)
         lost = unwritten + self._refused + self._failed - self._lost_told
-        if not lost:
+        if not lost and self._error is self._told:
             return
         if self._error is not None:
             text = f"{_retell(self._error, lost)}"
@@ -359,7 +372,10 @@ class AsyncWriter:
         if self._closed:  # asked last, since it may have changed meanwhile
             self._shut()
 
-    def _write_all(self) -> None:
+    def _write_all(self) -> bool:
+        """Writes what is queued now; returns whether that is all there will ever be."""
+        closed = self._closed
+        self._settle()
         try:
             self._write_encoded()
             left = len(self._queue)
@@ -372,11 +388,13 @@ class AsyncWriter:
         except BaseException as error:  # whatever it is, the thread goes on and the caller is told
             self._fail(error)
         else:
-            if self._faulty:
-                self._faulty = False
-                if not (_is_gone(self._error) or self._refused + self._failed > self._lost_told):
-                    self._error = None  # nothing is lost, so there is nothing to tell
+            healed, self._faulty = self._faulty, False
+            told = self._error is self._told or (healed and not self._grave)
+            if told and self._refused + self._failed == self._lost_told:
+                self._error = self._told = None  # a fault that passed without loss is no news
+                self._grave = False
             self._settle()
+        return closed
 
     def _encode_some(self) -> int:
         """Takes a chunk from the queue; returns how many events that were."""
@@ -408,18 +426,24 @@ class AsyncWriter:
         if self._writer is None:
             if not self._encoded and not self._queue:
                 return  # a file is opened for events only
-            self._writer = self._open_writer(fresh=False)
+            self._open(fresh=False)
+        writer = cast("EventWriter", self._writer)
         try:
-            self._writer.write(self._encoded)
+            writer.write(self._encoded)
         except WriteError as error:
             del self._encoded[: error.written]
-            if _is_gone(error):  # so a new file is tried next time
+            if error.errno in _GONE:  # so a new file is tried next time
+                self._grave = True
                 self._release()
             raise
         if self._encoded:
             self._encoded.clear()
             if self._dirty_since is None:
                 self._dirty_since = time.monotonic()
+
+    def _open(self, *, fresh: bool) -> None:
+        self._writer = self._open_writer(fresh=fresh)
+        self._path = getattr(self._writer, "path", "")
 
     def _sync(self) -> None:
         with self._lock:
@@ -428,6 +452,7 @@ class AsyncWriter:
                     self._writer.flush()
                 self._dirty_since = None
             except Exception as error:
+                self._grave = True
                 self._fail(error)
 
     def _finish(self) -> None:
@@ -447,27 +472,23 @@ class AsyncWriter:
             try:
                 writer.close()
             except Exception as error:
+                self._grave = True
                 self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        self._error, self._faulty = error, True
+        if not self._faulty:  # attempts that follow fail for the same reason
+            self._error = error
+        self._faulty = True
         self._retry_at = time.monotonic() + RETRY
         self._settle()
 
     def _ring(self) -> None:
-        while self._bells:
-            try:
+        with contextlib.suppress(IndexError):  # another thread may be faster
+            while self._bells:
                 self._bells.popleft().put(None)
-            except IndexError:  # another thread was faster
-                return
 
     def _where(self) -> str:
-        path = getattr(self._writer, "path", None)
-        return f": {path}" if path else ""
-
-
-def _is_gone(error: BaseException | None) -> bool:
-    return isinstance(error, OSError) and error.errno in _GONE
+        return f": {self._path}" if self._path else ""
 
 
 def _events(count: int) -> str:

@@ -2,9 +2,9 @@
 
 The events of a training run look alike. Two events of one size, written by one program, differ in
 their time, step and value and in the letters of the tag, and in nothing else. So the records of a
-batch are grouped by size; one of a group is taken apart into a `layout.Layout`, which says at which byte
-each of those stands and what every other byte is; then numpy compares and decodes all records of
-the group in a few operations. Records that fit no layout are looked at one by one, by hand
+batch are grouped by size; one of a group is taken apart into a `layout.Layout`, which says at which
+byte each of those stands and what every other byte is; then numpy compares and decodes all records
+of the group in a few operations. Records that fit no layout are looked at one by one, by hand
 (`wire`), or by protobuf if they are unusual. A law in `tests/property` holds all of it equal to
 what protobuf itself reads.
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from tfevents import event, wire
 from tfevents.errors import BadMessageError
-from tfevents.layout import Floats, Ints, Layout, Octets, column, learn, number_of, plugin_name
+from tfevents.layout import Floats, Ints, Layout, Octets, learn, number_of, plugin_name
 from tfevents.record import Batch
 
 __all__ = ["Columns", "Entry", "ScalarColumns"]
@@ -236,7 +236,7 @@ class Columns:
         offsets = chunk.offsets(index)
         steps, times = layout.steps(rows), layout.times(rows)
         for tags, slot in zip(columns, layout.slots, strict=True):
-            values = column(rows, slot.value, slot.dtype)
+            values = layout.values(rows, slot)
             chunk.pieces.append(ScalarColumns(offsets, tags, steps, times, values))
             if slot.metadata:
                 for tag, first in zip(*np.unique(tags, return_index=True), strict=True):

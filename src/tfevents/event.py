@@ -13,7 +13,7 @@ gets only its envelope here. Laws in `tests/property` hold both equal to protobu
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,7 @@ def _envelope(wall_time: float, step: int) -> bytes:
 def encode_version(wall_time: float, writer: str) -> bytes:
     """The first event of a file, with the name of the program that writes it."""
     what = _field(_WHAT["file_version"], FILE_VERSION.encode())
-    source = _field(_SOURCE_METADATA, _field(1, writer.encode()))
+    source = _field(_SOURCE_METADATA, _field(1, writer.encode()) if writer else b"")
     return _envelope(wall_time, 0) + what + source
 
 
@@ -117,12 +117,8 @@ def simple_scalar_encoder(tag: str) -> Encode:
 
     The payload must be a float that fits float32, an infinity or a NaN.
     """
-    value_size = len(_tag_field(tag)) + 5
-    head = b"".join(
-        (b"\x2a", _varint(len(_varint(value_size)) + 1 + value_size), b"\x0a", _varint(value_size),
-         _tag_field(tag), b"\x15")
-    )
-    return _scalar_encoder(head, b"", _pack_float)
+    event = _field(5, _field(1, _tag_field(tag) + b"\x15" + bytes(4)))
+    return _scalar_encoder(event[:-4], b"", _pack_float)
 
 
 def tensor_scalar_encoder(
@@ -130,29 +126,30 @@ def tensor_scalar_encoder(
 ) -> Encode:
     """An encoder of scalars in the tensor form, DT_FLOAT or DT_DOUBLE of rank 0, for one tag."""
     pack, dtype = (_pack_double, _DT_DOUBLE) if double else (_pack_float, _DT_FLOAT)
-    metadata = plugin.metadata(plugin.SCALARS, display_name=display_name, description=description)
     size = 8 if double else 4
     tensor = bytes((0x08, dtype, 0x12, 0, 0x22, size)) + bytes(size)  # dtype, shape {}, content
-    value = _tag_field(tag) + _field(8, tensor) + _field(9, metadata.SerializeToString())
-    event = _field(5, _field(1, value))
-    cut = len(event) - len(_field(9, metadata.SerializeToString())) - size
-    return _scalar_encoder(event[:cut], event[cut + size :], pack)
+    metadata = plugin.metadata(
+        plugin.SCALARS, display_name=display_name, description=description,
+        # as values.scalar has it: readers which know only float scalars need to be told
+        data_class=plugin.DATA_CLASS_SCALAR if double else plugin.DATA_CLASS_UNKNOWN,
+    )
+    tail = _field(9, metadata.SerializeToString())
+    event = _field(5, _field(1, _tag_field(tag) + _field(8, tensor) + tail))
+    return _scalar_encoder(event[: -size - len(tail)], tail, pack)
 
 
 def _tag_field(tag: str) -> bytes:
     return _field(1, tag.encode()) if tag else b""
 
 
-def _scalar_encoder(head: bytes, tail: bytes, pack: object) -> Encode:
+def _scalar_encoder(head: bytes, tail: bytes, pack: Callable[[float], bytes]) -> Encode:
     """The events of one tag differ in time, step and value only; the rest is copied."""
     join, pack_time, step_field = b"".join, _pack_double, _step
 
     def encode(wall_time: float, step: int, value: float) -> bytes:
         if not wall_time:
-            return join((_envelope(wall_time, step), head, pack(value), tail))  # type: ignore[operator]
-        return join(
-            (b"\t", pack_time(wall_time), step_field(step), head, pack(value), tail)  # type: ignore[operator]
-        )
+            return join((_envelope(wall_time, step), head, pack(value), tail))
+        return join((b"\t", pack_time(wall_time), step_field(step), head, pack(value), tail))
 
     return encode
 

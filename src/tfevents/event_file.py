@@ -5,6 +5,7 @@ Everything here is synchronous and for one thread at a time; `async_writer` adds
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import socket
@@ -44,7 +45,8 @@ class EventFileWriter:
     Args:
         logdir: directory of the run; made if missing. A path or a URL.
         filename_suffix: appended to the file name as it is.
-        store: where the directory lives; by default what the scheme of `logdir` says.
+        store: where the directory lives, which then is no URL but a path there; by default what
+            the scheme of `logdir` says.
         parents: make missing directories.
         clock: seconds since the epoch, for the name and the header.
 
@@ -61,11 +63,12 @@ class EventFileWriter:
         parents: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        default, self.logdir = open_store(logdir)
+        if store is None:
+            store, self.logdir = open_store(logdir)
+        else:
+            self.logdir = os.fsdecode(logdir)
         wall_time = clock()
-        self.path, self._sink = _create(
-            store or default, self.logdir, wall_time, filename_suffix, parents
-        )
+        self.path, self._sink = _create(store, self.logdir, wall_time, filename_suffix, parents)
         self._open = True
         try:
             self.write([event.encode_version(wall_time, SOURCE_WRITER)])
@@ -77,13 +80,14 @@ class EventFileWriter:
         """Appends a batch of events, serialized or not, and hands them to the system.
 
         Raises:
+            TypeError: an event is neither bytes nor a message; nothing is written.
             WriteError: the system refused; `written` events of the batch are in the file whole,
                 nothing of the others is.
             WriterClosedError: the writer is closed.
         """
         if not self._open:
             raise WriterClosedError(f"this EventFileWriter is closed: {self.path}")
-        batch = [each if isinstance(each, bytes) else each.SerializeToString() for each in events]
+        batch = [each if isinstance(each, bytes) else _serialized(each) for each in events]
         try:
             self._sink.write(record.encode_all(batch))
         except WriteError as error:
@@ -106,6 +110,11 @@ class EventFileWriter:
         """Whether `close` was called."""
         return not self._open
 
+    @property
+    def buffered(self) -> bool:
+        """Whether others see only after `flush` what `write` took; not so on a local disk."""
+        return getattr(self._sink, "buffered", False)
+
     def __enter__(self) -> Self:
         return self
 
@@ -117,12 +126,20 @@ class EventFileWriter:
 
     def _write_singly(self, batch: list[bytes]) -> int:
         """Saves what still fits of a refused batch; returns how many events did."""
-        for count, data in enumerate(batch):
-            try:
+        count = 0
+        with contextlib.suppress(WriteError):
+            for data in batch:
                 self._sink.write(record.encode(data))
-            except WriteError:
-                return count
-        return len(batch)
+                count += 1
+        return count
+
+
+def _serialized(message: Any) -> bytes:
+    """The bytes of an Event, of ours or of any other copy of protobuf."""
+    from tfevents import proto
+
+    data: bytes = proto.coerce(proto.Event, message).SerializeToString()
+    return data
 
 
 def _create(
@@ -130,16 +147,17 @@ def _create(
 ) -> tuple[str, Sink]:
     """Opens a file under a name that nobody has."""
     host, pid = socket.gethostname(), os.getpid()
-    for attempt in itertools.count():
+    attempts = _ATTEMPTS
+    while True:
         name = filename.build(int(wall_time), host, pid, next(_counter), suffix)
-        path = os.path.join(logdir, name)
+        path = f"{logdir.rstrip('/')}/{name}" if "://" in logdir else os.path.join(logdir, name)
+        attempts -= 1
         try:
             return path, store.create(path, parents=parents)
         except FileExistsError:
             # taken by another machine's process; or, every time, `logdir` itself is a file
-            if attempt == _ATTEMPTS:
+            if not attempts:
                 raise
-    raise AssertionError  # unreachable: the loop above has no end of its own
 
 
 class RecordWriter:

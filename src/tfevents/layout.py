@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tfevents import event, plugin, wire
 from tfevents.errors import BadMessageError
 
-__all__ = ["Layout", "Slot", "column", "learn", "number_of", "plugin_name"]
+__all__ = ["Layout", "Slot", "learn", "number_of", "plugin_name"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -62,7 +62,11 @@ class Layout:
         """The wall times of rows that fit."""
         if self.wall_time is None:
             return np.zeros(len(rows))
-        return column(rows, self.wall_time, "<f8")
+        return _column(rows, self.wall_time, "<f8")
+
+    def values(self, rows: Octets, slot: Slot) -> Floats:
+        """The numbers in one of the slots of rows that fit."""
+        return _column(rows, slot.value, slot.dtype)
 
     def steps(self, rows: Octets) -> Ints:
         """The steps of rows that fit."""
@@ -72,7 +76,7 @@ class Layout:
         return result
 
 
-def column(rows: Octets, at: int, dtype: str) -> Floats:
+def _column(rows: Octets, at: int, dtype: str) -> Floats:
     size = np.dtype(dtype).itemsize
     column: Floats = np.ascontiguousarray(rows[:, at : at + size]).view(dtype)[:, 0]
     return column.astype(np.float64, copy=False)

@@ -6,15 +6,19 @@ up the encoder of its tag and appends to a queue; all else is done by the thread
 
 from __future__ import annotations
 
+import math
 import os
+import pickle
+import re
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfevents import arrays, event
-from tfevents.async_writer import AsyncWriter, OnError
+from tfevents.async_writer import AsyncWriter, OnError, warn_caller
 from tfevents.event_file import EventFileWriter
+from tfevents.store import LocalStore, open_store
+from tfevents.values.scalar import FLOAT32_LIMIT
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -24,9 +28,8 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import Encode, EventWriter, PathLike, Store, ToValue
 
-__all__ = ["RunWriter", "check_tag"]
+__all__ = ["RunWriter", "check_tag", "child_path"]
 
-_FLOAT32_MAX = 3.4028234663852886e38
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 # Encoders are kept for so many tags; a program that invents tags for ever must not fill the memory.
 _MAX_TAGS = 1 << 16
@@ -48,10 +51,15 @@ class RunWriter:
             to the operating system about every second in any case.
         purge_step: tells readers that events of an earlier file at this step or later are void.
         on_error: "raise" or "warn", see `AsyncWriter`.
+        store: where the directory lives; by default what the scheme of `logdir` says.
         wrap: makes the event writer that is really used from the file writer, e.g. to filter.
+
+    A pickled or copied writer opens a new file in the same directory. Then `store` and `wrap` must
+    pickle too.
 
     Raises:
         OSError: the directory or file cannot be made.
+        TypeError, ValueError: an argument is none of these; no file is made.
     """
 
     def __init__(
@@ -71,24 +79,28 @@ class RunWriter:
             "filename_suffix": filename_suffix, "max_queue": max_queue, "flush_secs": flush_secs,
             "on_error": on_error, "store": store, "wrap": wrap,
         }
+        first_step = None if purge_step is None else _step(purge_step, "purge_step")
+        # Decided once: a file that is opened later, in a child or after a loss, must go to the same
+        # place, whatever the current directory is by then.
+        place, directory = (store, self.logdir) if store else open_store(logdir)
+        if isinstance(place, LocalStore):
+            directory = os.path.abspath(directory)
 
         def open_writer(*, fresh: bool = True) -> EventWriter:
             file: EventWriter = EventFileWriter(
-                logdir, filename_suffix=filename_suffix, store=store, parents=fresh
+                directory, filename_suffix=filename_suffix, store=place, parents=fresh
             )
             return wrap(file) if wrap is not None else file
 
         large = {} if max_queue is None else {"max_large": max(int(max_queue), 1)}
-        self._events = AsyncWriter(
-            open_writer, flush_secs=flush_secs, on_error=on_error, **large
-        )
+        self._events = AsyncWriter(open_writer, flush_secs=flush_secs, on_error=on_error, **large)
         self._events.closes_with(self)
         self._add = self._events.add
         self._simple: dict[str, Encode] = {}
         self._tensor: dict[str, Encode] = {}
         self._warned: set[tuple[str, str]] = set()
-        if purge_step is not None:
-            self._purge(purge_step)
+        if first_step is not None:
+            self._purge(first_step)
 
     # -- scalars
 
@@ -105,7 +117,7 @@ class RunWriter:
             wall_time: seconds since the epoch; by default now.
 
         Raises:
-            TypeError, ValueError: tag, value or step is none. Nothing is written.
+            TypeError, ValueError: tag, value, step or time is none. Nothing is written.
             WriteError: an earlier event could not be written.
             WriterClosedError: the writer is closed.
         """
@@ -113,11 +125,11 @@ class RunWriter:
             encode = self._simple[tag]
         except (KeyError, TypeError):
             encode = self._new_scalar(tag)
-        if type(value) is not float or not -_FLOAT32_MAX <= value <= _FLOAT32_MAX:
+        if type(value) is not float or not -FLOAT32_LIMIT < value < FLOAT32_LIMIT:
             value = self._float32(value, tag)
         if type(step) is not int or not _INT64_MIN <= step <= _INT64_MAX:
-            step = arrays.lenient_step(step)
-        self._add(encode, _clock() if wall_time is None else float(wall_time), step, value)
+            step = _step(step, tag)
+        self._add(encode, _clock() if wall_time is None else _seconds(wall_time, tag), step, value)
 
     def add_tensor_scalar(
         self, tag: str, value: float, step: int, wall_time: float | None = None,
@@ -138,19 +150,17 @@ class RunWriter:
         known = self._tensor if tensor else self._simple
         if len(known) >= _MAX_TAGS:
             known.clear()
-        make = event.tensor_scalar_encoder if tensor else event.simple_scalar_encoder
-        known[tag] = make(tag)
-        return known[tag]
+        encode = event.tensor_scalar_encoder(tag) if tensor else event.simple_scalar_encoder(tag)
+        known[tag] = encode
+        return encode
 
     def _float32(self, data: Any, tag: str) -> float:
         """The slow way to a scalar: other types, non-finite and very large numbers."""
         value = arrays.scalar(data, tag=tag)
-        if abs(value) > _FLOAT32_MAX and value - value == 0:  # finite
-            self.warn(
-                tag, "overflow",
-                f"the value {value!r} of tag {tag!r} is beyond float32 and is stored as infinite",
-            )
-            value = float("inf") if value > 0 else float("-inf")
+        if FLOAT32_LIMIT <= abs(value) < math.inf:
+            text = f"tag {tag!r}: {value!r} is beyond float32 and is stored as infinity"
+            self.warn(tag, "overflow", text)
+            return math.copysign(math.inf, value)
         return value
 
     # -- everything else
@@ -161,8 +171,7 @@ class RunWriter:
     ) -> None:
         """Adds an event of one value, which `to_value(tag)` will make in the writing thread.
 
-        Args:
-            nbytes: memory that `to_value` holds; the queue is bounded by it.
+        `nbytes` is the memory that `to_value` holds; the queue is bounded by it.
         """
         self.add_values([(tag, to_value)], step, wall_time, nbytes=nbytes)
 
@@ -173,32 +182,36 @@ class RunWriter:
         """Adds one event of several values, see `add_value`."""
         for tag, _ in values:
             check_tag(tag)
-        self.add_encoded(event.encode_values, step, values, wall_time, nbytes=max(nbytes, 1))
+        about = values[0][0] if values else ""
+        self.add_encoded(
+            event.encode_values, step, tuple(values), wall_time, nbytes=nbytes, about=about
+        )
 
     def add_field(
         self, what: str, payload: bytes, step: int, wall_time: float | None = None
     ) -> None:
         """Adds an event whose field `what` ("graph_def", "session_log", …) is serialized."""
-        self.add_encoded(event.encoder(what), step, payload, wall_time, nbytes=len(payload))
+        size = len(payload)
+        self.add_encoded(event.encoder(what), step, payload, wall_time, nbytes=size, about=what)
 
     def add_event(self, message: proto.Event | bytes) -> None:
         """Adds a whole Event, with the time and step it has; a message is copied now."""
         from tfevents import proto
 
         data = proto.coerce(proto.Event, message).SerializeToString()
-        self.add_encoded(event.encode_message, 0, data, 0.0, nbytes=len(data))
+        self._events.add_large(event.encode_message, 0.0, 0, data, len(data))
 
     def add_encoded(
-        self, encode: Encode, step: int, payload: Any, wall_time: float | None, *, nbytes: int
+        self, encode: Encode, step: int, payload: Any, wall_time: float | None,
+        *, nbytes: int, about: str = "",
     ) -> None:
-        """Adds an event by its encoder."""
-        now = _clock() if wall_time is None else float(wall_time)
-        self._events.add_large(encode, now, step, payload, nbytes)
+        """Adds an event by its encoder; `about` is the tag that errors name."""
+        now = _clock() if wall_time is None else _seconds(wall_time, about)
+        self._events.add_large(encode, now, _step(step, about), payload, nbytes)
 
     def _purge(self, step: int) -> None:
         from tfevents import proto
 
-        step = arrays.lenient_step(step)
         now = _clock()
         version = proto.Event(wall_time=now, step=step, file_version=event.FILE_VERSION)
         self.add_event(version)
@@ -207,11 +220,13 @@ class RunWriter:
 
     # -- life
 
-    def warn(self, tag: str, reason: str, message: str, *, stacklevel: int = 4) -> None:
+    def warn(self, tag: str, reason: str, message: str) -> None:
         """Warns the caller, once per tag and reason."""
         if (tag, reason) not in self._warned:
+            if len(self._warned) >= _MAX_TAGS:
+                self._warned.clear()
             self._warned.add((tag, reason))
-            warnings.warn(message, UserWarning, stacklevel=stacklevel)
+            warn_caller(message)
 
     def flush(self) -> None:
         """Returns when everything added before is visible to other processes.
@@ -236,8 +251,18 @@ class RunWriter:
         return getattr(self._events.writer, "path", None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A copy in another process is a new file in the same directory.
-        return _reopen, (type(self), self.logdir, self._options)
+        for name in ("store", "wrap"):
+            part = self._options[name]
+            try:
+                pickle.dumps(part)
+            except Exception as error:
+                raise TypeError(
+                    f"a {type(self).__name__} cannot be pickled or copied with its {name} "
+                    f"{part!r}: {error}; make the writer where it is used"
+                ) from error
+        local = self._options["store"] is None and "://" not in self.logdir
+        directory = os.path.abspath(self.logdir) if local else self.logdir
+        return _reopen, (type(self), directory, self._options)
 
     def __enter__(self) -> Self:
         return self
@@ -253,6 +278,27 @@ def _reopen(cls: type[RunWriter], logdir: str, options: dict[str, Any]) -> RunWr
     return cls(logdir, **options)
 
 
+def _step(step: Any, tag: str) -> int:
+    """A step as `arrays.lenient_step` takes it; its errors, with the tag."""
+    try:
+        return arrays.lenient_step(step)
+    except TypeError as error:
+        raise TypeError(f"tag {tag!r}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"tag {tag!r}: {error}") from None
+
+
+def _seconds(wall_time: Any, tag: str) -> float:
+    try:
+        return float(wall_time)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"tag {tag!r}: the wall time must be seconds since the epoch, a float; "
+            f"got {wall_time!r:.80} of type {type(wall_time).__name__}"
+        ) from None
+
+
 def check_tag(tag: object) -> None:
     """Refuses what cannot be a tag.
 
@@ -262,4 +308,31 @@ def check_tag(tag: object) -> None:
     """
     if not isinstance(tag, str):
         raise TypeError(f"a tag must be a str, got {type(tag).__name__}: {tag!r:.80}")
-    tag.encode()  # UnicodeEncodeError is a ValueError
+    try:
+        tag.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"a tag must be valid Unicode, got {tag!r:.80}: {error.reason}") from None
+
+
+_DRIVE = re.compile(r"[A-Za-z]:([/\\]|$)" if os.name != "nt" else "[A-Za-z]:")
+
+
+def child_path(logdir: str, name: str) -> str:
+    """The directory of a sub-run, which lies inside `logdir` whatever the name is.
+
+    Slashes in the name make directories; "." and "" are `logdir` itself.
+
+    Raises:
+        TypeError: the name is no str.
+        ValueError: it would lead elsewhere: absolute, with a drive, with a part "..", or with NUL.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a run must be a str, got {type(name).__name__}: {name!r:.80}")
+    parts = re.split(r"[/\\]", name)
+    outside = any(part.rstrip(" ") == ".." for part in parts) or _DRIVE.match(name)
+    if outside or "\0" in name or name.startswith(("/", "\\")):
+        raise ValueError(f"the name of a run must stay inside its log directory, got {name!r}")
+    kept = [part for part in name.split("/") if part not in ("", ".")]
+    if "://" in logdir:
+        return "/".join([logdir.rstrip("/"), *kept])
+    return os.path.join(logdir, *kept)

@@ -19,10 +19,11 @@ from tfevents.errors import WriteError
 if TYPE_CHECKING:
     from tfevents._types import PathLike, Sink, Source, Store
 
-__all__ = ["LocalStore", "MemoryStore", "open_store", "redirect"]
+__all__ = ["LocalStore", "MemoryStore", "NullStore", "open_store", "redirect"]
 
 # Two letters at least, so that C:\logs and C:/logs are local paths.
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(/?)")
+_LOCALHOST = "localhost/"
 
 
 def open_store(path: PathLike) -> tuple[Store, str]:
@@ -31,6 +32,7 @@ def open_store(path: PathLike) -> tuple[Store, str]:
     Raises:
         TypeError: `path` is no path.
         ValueError, ImportError: no store serves the scheme of `path`; the text names the extra.
+            Also for "gs:/bucket", which is what pathlib makes of a URL.
     """
     name = os.fsdecode(path)
     if "\0" in name:
@@ -40,11 +42,24 @@ def open_store(path: PathLike) -> tuple[Store, str]:
     match = _SCHEME.match(name)
     if match is None:
         return _LOCAL, name
-    if match[1] == "file":
-        return _LOCAL, name[len("file://") :]
-    from tfevents import _fsspec_store
+    scheme, slash = match.groups()
+    if not slash:
+        raise ValueError(
+            f"{name!r} is neither a URL ({scheme}://…) nor a usual local path; a path object "
+            "swallows a slash of a URL, so pass a str, or write ./ before a local path"
+        )
+    if scheme.lower() == "file":
+        return _LOCAL, _local_path(name[match.end() :])
+    from tfevents._fsspec_store import FsspecStore
 
-    return _fsspec_store.FsspecStore(match[1], name), name
+    return FsspecStore(name), name
+
+
+def _local_path(rest: str) -> str:
+    """What follows file:// as a path; as in TensorFlow and fsspec nothing is unquoted."""
+    if rest.startswith(_LOCALHOST):
+        rest = rest[len(_LOCALHOST) - 1 :]
+    return rest[1:] if re.match("/[A-Za-z]:", rest) else rest  # file:///C:/logs
 
 
 class LocalStore:
@@ -65,16 +80,24 @@ class LocalStore:
         if os.path.isfile(path):
             yield path
             return
-        seen: set[tuple[int, int]] = set()
-        for directory, names, files in os.walk(path, followlinks=True):
-            status = os.stat(directory)
-            if (status.st_dev, status.st_ino) in seen:  # a link back to a parent
-                names.clear()
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            names.sort()
-            for name in sorted(files):
-                yield os.path.join(directory, name)
+        yield from _walk(path, frozenset())
+
+
+def _walk(directory: str, above: frozenset[tuple[int, int]]) -> Iterator[str]:
+    """Files below a directory, except through links back to one of those `above`."""
+    try:
+        status = os.stat(directory)
+        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+    except OSError:  # removed meanwhile, or not ours to read
+        return
+    identity = (status.st_dev, status.st_ino)
+    if identity in above:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            yield from _walk(entry.path, above | {identity})
+        else:
+            yield entry.path
 
 
 class LocalSink:
@@ -83,19 +106,26 @@ class LocalSink:
     def __init__(self, path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        self._fd = -1
         self._fd = os.open(path, flags, 0o666)
         self._path = path
         self._size = 0
+        self._torn = False
+        self._counts_links = os.fstat(self._fd).st_nlink > 0  # some network file systems do not
 
     def write(self, data: bytes) -> None:
         """Appends all of `data`; if that fails, the file is as it was."""
         self._check_linked()
+        if self._torn:
+            self._cut_back()
         rest = memoryview(data)
         try:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
         except BaseException as error:
-            self._cut_back()
+            self._torn = True
+            with contextlib.suppress(OSError):
+                self._cut_back()
             if isinstance(error, OSError):
                 raise WriteError(error.errno, error.strerror, self._path) from error
             raise
@@ -117,22 +147,31 @@ class LocalSink:
         if fd >= 0:
             os.close(fd)
 
+    def __del__(self) -> None:
+        # A forked child drops its parent's sink; nothing is buffered, so this writes nothing.
+        with contextlib.suppress(OSError):
+            self.close()
+
     def _check_linked(self) -> None:
         # A removed file takes bytes for ever and keeps none of them; only its link count tells.
-        if os.fstat(self._fd).st_nlink == 0:
+        if self._counts_links and os.fstat(self._fd).st_nlink == 0:
             raise WriteError(errno.ENOENT, "the event file was removed while open", self._path)
 
     def _cut_back(self) -> None:
-        with contextlib.suppress(OSError):
+        """Removes what a failed write left behind, so that nothing whole follows a torn record."""
+        try:
             os.ftruncate(self._fd, self._size)
             os.lseek(self._fd, self._size, os.SEEK_SET)
+        except OSError as error:
+            raise WriteError(error.errno, error.strerror, self._path) from error
+        self._torn = False
 
 
 class LocalSource:
     """A local file that may grow while it is read."""
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "rb", buffering=0)
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
 
     def size(self) -> int:
         """Bytes in the file now."""
@@ -176,6 +215,33 @@ class MemoryStore:
         for name in sorted(self.files):
             if name == path or name.startswith(prefix):
                 yield name
+
+
+class NullStore:
+    """A store that keeps nothing, for writers that shall not write."""
+
+    def create(self, path: str, *, parents: bool = True) -> Sink:
+        """A file that forgets what it takes."""
+        return _NullSink()
+
+    def open(self, path: str) -> Source:
+        """Nothing can be opened."""
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    def list(self, path: str) -> Iterator[str]:
+        """There are no files."""
+        return iter(())
+
+
+class _NullSink:
+    def write(self, data: bytes) -> None:
+        """Forgets the data."""
+
+    def flush(self) -> None:
+        """Nothing to do."""
+
+    def close(self) -> None:
+        """Nothing to release."""
 
 
 class _MemoryFile:

@@ -12,13 +12,13 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tfevents import arrays
 from tfevents.async_writer import OnError
-from tfevents.run_writer import RunWriter, check_tag, child_path
+from tfevents.run_writer import check_tag, child_path
 from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, Defaults, FileWriter
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ class SummaryWriter:
         if (
             new_style or double_precision or display_name or summary_description
             or global_step is None or file is None
-            # FileWriter.patched(), written out for speed
+            # file.patched(), written out for speed
             or FileWriter.add_summary is not _ADD_SUMMARY
             or FileWriter.add_event is not _ADD_EVENT
-            or file.patched()
+            or file.__dict__
         ):
             self._add_scalar_of_kind(
                 tag, scalar_value, global_step, walltime, new_style, double_precision,
@@ -145,12 +145,13 @@ class SummaryWriter:
     ) -> None:
         from tfevents.values.scalar import Scalar
 
-        if isinstance(new_style, str):
-            new_style, display_name = False, new_style
+        if isinstance(new_style, str):  # tensorboardX's order
+            display_name = new_style
         if isinstance(double, str):
-            double, description = False, double
-        value = Scalar.from_data(data, tag=str(tag), double=double and new_style)
-        if new_style:
+            description = double
+        as_tensor = new_style is True
+        value = Scalar.from_data(data, tag=str(tag), double=as_tensor and double is True)
+        if as_tensor:
             to_value: ToValue = partial(
                 value.to_tensor_value, display_name=display_name, description=description
             )
@@ -257,7 +258,7 @@ class SummaryWriter:
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
     def add_histogram_raw(
-        self, tag: str, min: float, max: float, num: float, sum: float,  # noqa: A002
+        self, tag: str, min: float, max: float, num: float, sum: float,
         sum_squares: float, bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
@@ -265,7 +266,11 @@ class SummaryWriter:
 
         Args:
             tag: name of the series.
-            min, max, num, sum, sum_squares: of the numbers.
+            min: least of the numbers.
+            max: greatest of the numbers.
+            num: how many they are.
+            sum: their sum.
+            sum_squares: sum of their squares.
             bucket_limits: upper bounds of the buckets, increasing.
             bucket_counts: how many numbers fall in each.
             global_step: an integer, 0 by default.
@@ -375,7 +380,7 @@ class SummaryWriter:
 
     def add_image_with_boxes(
         self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
-        walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
+        walltime: float | None = None, rescale: Any = 1, dataformats: Any = "CHW",
         labels: Any = None,
     ) -> None:
         """Logs an image with boxes drawn on it.
@@ -396,8 +401,9 @@ class SummaryWriter:
         """
         from tfevents.values import boxes
 
-        if isinstance(rescale, str):
-            rescale, dataformats, labels = 1, rescale, labels or _unless_str(dataformats)
+        if isinstance(rescale, str):  # tensorboardX's order: dataformats, labels
+            given = None if isinstance(dataformats, str) else dataformats
+            rescale, dataformats, labels = 1, rescale, given if labels is None else labels
         value = boxes.draw(
             img_tensor, box_tensor, tag=str(tag), rescale=rescale, dataformats=dataformats,
             labels=labels,
@@ -526,7 +532,10 @@ class SummaryWriter:
         from tfevents.values.mesh import Mesh
 
         check_tag(tag)
-        value = Mesh.from_data(vertices, colors, faces, config_dict=config_dict, tag=tag)
+        value = Mesh.from_data(
+            vertices, colors=colors, faces=faces, config_dict=config_dict, tag=tag,
+            dtypes="float32",
+        )
         self._emit(value.parts(tag), global_step, walltime, value.nbytes)
 
     def add_embedding(
@@ -767,8 +776,7 @@ class SummaryWriter:
         with self._lock:
             self._get_file_writer()
             directory = child_path(self.get_logdir(), name)
-            writers = self.all_writers
-            assert writers is not None  # noqa: S101 - for the type checker
+            writers = cast("dict[str, FileWriter]", self.all_writers)  # there is a main one now
             if directory not in writers:
                 writers[directory] = self._open(directory, None)
             return writers[directory]
@@ -819,10 +827,6 @@ def _described_field(value: Any, display_name: str, description: str, tag: str) 
             plugin.metadata(plugin.SCALARS, display_name=display_name, description=description)
         )
     return message
-
-
-def _unless_str(labels: Any) -> Any:
-    return None if isinstance(labels, str) else labels
 
 
 def _closing(writer: FileWriter) -> Exception | None:

@@ -53,6 +53,9 @@ class FileWriter:
         OSError: the file cannot be made.
     """
 
+    # With slots for what is ours, `__dict__` holds what somebody else has set, and nothing else.
+    __slots__ = ("__dict__", "__weakref__", "_defaults", "_lock", "_log_dir", "_options", "_run")
+
     def __init__(
         self,
         log_dir: PathLike,
@@ -79,10 +82,9 @@ class FileWriter:
         """Whether somebody wants to see every event: a subclass, or a replaced method."""
         kind = type(self)
         return (
-            kind.add_event is not _ADD_EVENT
-            or kind.add_summary is not _ADD_SUMMARY
-            or "add_event" in self.__dict__
-            or "add_summary" in self.__dict__
+            kind.add_summary is not _ADD_SUMMARY
+            or kind.add_event is not _ADD_EVENT
+            or bool(self.__dict__)
         )
 
     def get_logdir(self) -> str:

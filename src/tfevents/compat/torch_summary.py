@@ -95,7 +95,7 @@ def make_histogram(values: Any, bins: Any, max_bins: int | None = None) -> proto
 
 
 def histogram_raw(
-    name: str, min: float, max: float, num: float, sum: float,  # noqa: A002
+    name: str, min: float, max: float, num: float, sum: float,
     sum_squares: float, bucket_limits: Any, bucket_counts: Any,
 ) -> proto.Summary:
     """A histogram that is computed already."""
@@ -225,7 +225,9 @@ def mesh(
     """A 3D mesh or point cloud, as up to three values."""
     from tfevents.values.mesh import Mesh
 
-    value = Mesh.from_data(vertices, colors, faces, config_dict=config_dict, tag=tag)
+    value = Mesh.from_data(
+        vertices, colors=colors, faces=faces, config_dict=config_dict, tag=tag, dtypes="float32"
+    )
     parts = value.parts(tag, display_name=display_name or "", description=description or "")
     return _summary(*[make(name) for name, make in parts])
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -203,7 +205,8 @@ def _class_name(module: Any) -> str:
 def _exported(
     model: Any, arguments: tuple[Any, ...], verbose: bool, use_strict_trace: bool
 ) -> GraphBuilder:
-    program = torch.export.export(model, arguments, strict=False)
+    with _quiet():
+        program = torch.export.export(model, arguments, strict=False)
     if verbose:
         _log.info("%s", program)
     out_spec = program.call_spec.out_spec
@@ -213,6 +216,41 @@ def _exported(
             f"return a tuple, or pass use_strict_trace=False"
         )
     return _ExportedGraph(model, program).builder
+
+
+class _OtherThreads:
+    """A text stream that drops what the thread that made it writes."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        if threading.get_ident() == self._thread:
+            return len(text)
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps a failing export from printing: its error is handled, so nobody needs the rest."""
+    thread = threading.get_ident()
+    handlers = list(logging.getLogger("torch").handlers)
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    for handler in handlers:
+        handler.addFilter(of_others)
+    try:
+        with contextlib.redirect_stderr(_OtherThreads(sys.stderr)):
+            yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(of_others)
 
 
 def _has_mutable(spec: Any) -> bool:
@@ -477,8 +515,9 @@ class _TracedGraph:
                 name = names[index] if index < len(names) else f"arg{index}"
                 attributes[name] = _attribute(constant)
         name = clean_name(node.kind().rpartition("::")[2])
+        operands = list(inputs)
         for index, block in enumerate(node.blocks()):
-            inputs += self._block(block, f"{scope}/{name}/block_{index}", inputs)
+            inputs += self._block(block, f"{scope}/{name}/block_{index}", operands)
         with self.builder.scope(scope):
             self._make(name, node.kind(), inputs, list(node.outputs()), attributes)
 

@@ -16,6 +16,7 @@ __all__ = [
     "set_step", "should_record_summaries", "strict_step", "summary_scope",
 ]
 
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict)
 _NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
@@ -41,18 +42,16 @@ def is_recording(condition: Any) -> bool:
     Raises:
         TypeError: it is not a bool.
     """
-    if condition is None or condition is True:
-        return True
     if callable(condition):
         condition = condition()
-    if not isinstance(condition, (bool, np.bool_)):
-        found = None if isinstance(condition, (int, float, str)) else _array(condition)
-        if found is None or found.dtype != np.bool_ or found.size != 1:
-            if isinstance(condition, (int, float)) and not condition:
-                return False  # TensorFlow takes a plain zero, though no other number
-            raise TypeError(f"a recording condition must be a bool, got {condition!r:.80}")
-        condition = found.reshape(-1)[0]
-    return bool(condition)
+    elif isinstance(condition, _PLAIN) and not condition:
+        return False  # TensorFlow takes every plain value that is false, though no other number
+    if condition is None or isinstance(condition, (bool, np.bool_)):
+        return condition is None or bool(condition)
+    found = _array(condition)
+    if found is None or found.dtype != np.bool_ or found.size != 1:
+        raise TypeError(f"a recording condition must be a bool, got {condition!r:.80}")
+    return bool(found.reshape(-1)[0])
 
 
 def _array(data: Any) -> np.ndarray[Any, Any] | None:
@@ -136,11 +135,12 @@ def full_tag(name: str | None, default_name: str, context: _context.State) -> st
     Raises:
         TypeError: `name` is not a str.
     """
-    if name is not None and not isinstance(name, str):
+    name = name or default_name
+    if not isinstance(name, str):
         raise TypeError(
             f"the name of a summary must be a str, got {type(name).__name__}: {name!r:.80}"
         )
-    return in_scope(context.scope, name or default_name)
+    return in_scope(context.scope, name)
 
 
 def in_scope(scope: str, name: str) -> str:

@@ -14,10 +14,10 @@ from tfevents import arrays, plugin, tensor
 if TYPE_CHECKING:
     from tfevents import proto
 
-__all__ = ["Scalar"]
+__all__ = ["FLOAT32_LIMIT", "Scalar"]
 
-# From here on, rounding to float32 gives infinity.
-_FLOAT32_LIMIT = 2.0**128 - 2.0**103
+#: From here on, rounding to float32 gives infinity; below it, at most the greatest float32.
+FLOAT32_LIMIT = 2.0**128 - 2.0**103
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Scalar:
             ValueError: not exactly one element, or beyond float64.
         """
         value = arrays.scalar(data, tag=tag)
-        if not double and abs(value) >= _FLOAT32_LIMIT:
+        if not double and abs(value) >= FLOAT32_LIMIT:
             value = _overflown(value, tag)
         return cls(value, double)
 

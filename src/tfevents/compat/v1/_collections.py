@@ -97,16 +97,11 @@ def merge_all(
         One Summary, or None if there is nothing to merge.
 
     Raises:
-        ValueError: two kinds of summary have the same tag.
+        ValueError: two kinds of summary have the same tag. They are dropped.
     """
     held = _here.held.get(key, {})
     chosen = [each for each in held if scope is None or re.match(scope, each[1])]
-    if not chosen:
-        return None
-    merged = merge([held[each] for each in chosen])
-    for each in chosen:
-        del held[each]
-    return merged
+    return merge([held.pop(each) for each in chosen]) if chosen else None
 
 
 def _check_unique(summary: Any) -> None:

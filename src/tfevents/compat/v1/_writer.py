@@ -188,8 +188,8 @@ class FileWriter:
             )
         payload = _serialized("RunMetadata", run_metadata)
         tagged = proto.TaggedRunMetadata(tag=tag, run_metadata=payload)
-        self._add_field("tagged_run_metadata", tagged.SerializeToString(), global_step)
-        self._run_tags.add(tag)
+        if self._add_field("tagged_run_metadata", tagged.SerializeToString(), global_step):
+            self._run_tags.add(tag)
 
     def get_logdir(self) -> str:
         """The directory, as a str."""
@@ -230,16 +230,18 @@ class FileWriter:
         arguments = (self._logdir, None, self._max_queue, self._flush_secs, None, self._suffix)
         return type(self), arguments
 
-    def _add_field(self, what: str, payload: bytes, global_step: Any) -> None:
+    def _add_field(self, what: str, payload: bytes, global_step: Any) -> bool:
         step = _step(global_step)
-        self._put(lambda run: run.add_field(what, payload, step), stacklevel=4)
+        return self._put(lambda run: run.add_field(what, payload, step), stacklevel=4)
 
-    def _put(self, add: Callable[[RunWriter], None], *, stacklevel: int = 3) -> None:
+    def _put(self, add: Callable[[RunWriter], None], *, stacklevel: int = 3) -> bool:
+        """Adds something to the file, or warns; returns whether it was added."""
         try:
-            run = self._run or self._open()
-            add(run)
+            add(self._run or self._open())
         except WriterClosedError:
             warnings.warn(_CLOSED, UserWarning, stacklevel=stacklevel)
+            return False
+        return True
 
     def _open(self) -> RunWriter:
         with _lock:

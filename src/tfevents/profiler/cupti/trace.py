@@ -7,6 +7,7 @@ column called `name` (or `domain`) is an index into it, where index 0 is the emp
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,8 +77,8 @@ API = np.dtype(
         ("result", "u4"),
     ]
 )
-"""domain is DRIVER or RUNTIME; thread is the native id (`threading.get_native_id()` where the
-library runs with its default setting, else the low half of the pthread id)."""
+"""domain is DRIVER or RUNTIME; thread is `threading.get_ident() & 0xFFFFFFFF`: CUPTI's default
+id is the pthread handle cut to 32 bits, and changing that setting would confuse other tools."""
 
 EXTERNAL = np.dtype([("correlation", "u4"), ("external", "u8")])
 """The work launched under `correlation` belongs to the span pushed as `external`."""
@@ -178,8 +179,8 @@ MEMORY_KINDS = {
 MEMORY_OPERATIONS = {1: "allocation", 2: "release"}
 
 
-def _empty(table: str) -> Any:
-    return field(default_factory=lambda: np.zeros(0, DTYPES[table]))
+def _empty(table: str) -> Rows:
+    return np.zeros(0, DTYPES[table])
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,18 +194,18 @@ class GpuTrace:
         notes: one sentence each for whatever a reader of the trace should know.
     """
 
-    kernels: Rows = _empty("kernels")
-    memcpys: Rows = _empty("memcpys")
-    memsets: Rows = _empty("memsets")
-    api: Rows = _empty("api")
-    external: Rows = _empty("external")
-    markers: Rows = _empty("markers")
-    overheads: Rows = _empty("overheads")
-    syncs: Rows = _empty("syncs")
-    memory: Rows = _empty("memory")
-    graphs: Rows = _empty("graphs")
-    devices: Rows = _empty("devices")
-    contexts: Rows = _empty("contexts")
+    kernels: Rows = field(default_factory=partial(_empty, "kernels"))
+    memcpys: Rows = field(default_factory=partial(_empty, "memcpys"))
+    memsets: Rows = field(default_factory=partial(_empty, "memsets"))
+    api: Rows = field(default_factory=partial(_empty, "api"))
+    external: Rows = field(default_factory=partial(_empty, "external"))
+    markers: Rows = field(default_factory=partial(_empty, "markers"))
+    overheads: Rows = field(default_factory=partial(_empty, "overheads"))
+    syncs: Rows = field(default_factory=partial(_empty, "syncs"))
+    memory: Rows = field(default_factory=partial(_empty, "memory"))
+    graphs: Rows = field(default_factory=partial(_empty, "graphs"))
+    devices: Rows = field(default_factory=partial(_empty, "devices"))
+    contexts: Rows = field(default_factory=partial(_empty, "contexts"))
     names: tuple[str, ...] = ("",)
     dropped: int = 0
     notes: tuple[str, ...] = ()
