@@ -25,9 +25,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tfevents"
 # matters, only to rooms listed before. A name without a star stands for a package's modules too.
 ROOMS: dict[int, list[str]] = {
     0: ["errors", "_types", "proto"],
-    1: ["wire", "record", "filename", "tensor", "plugin", "arrays"],
+    1: ["wire", "record", "gunzip", "filename", "tensor", "plugin", "arrays"],
     2: ["values", "graph"],
-    3: ["event", "columns", "series"],
+    3: ["event", "layout", "columns", "series"],
     4: [
         "_fsspec_store", "store", "event_file", "rotation", "_scheduler", "async_writer",
         "run_writer", "reader", "logdir", "projector",
@@ -246,6 +246,7 @@ WRITER = "import tfevents as tf; w = tf.summary.create_file_writer('log'); w.set
         ("import tfevents.summary", []),
         (WRITER, []),
         ("import tfevents; tfevents.RunWriter('log').add_scalar('a', 1.0, 0)", []),
+        ("import tfevents; tfevents.SummaryWriter('log').add_scalar('a', 1.0, 0)", []),
         ("import tfevents; tfevents.EventFileReader; tfevents.RecordWriter", []),
         (f"{WRITER}; tf.summary.scalar('a', 1.0, 0); w.close()", ["google.protobuf"]),
         (f"{WRITER}; tf.summary.text('a', 'b', 0); w.close()", ["google.protobuf"]),

@@ -20,11 +20,13 @@ from tfevents import errors, summary
 TFEVENTS = {
     "EventFileReader",
     "EventFileWriter",
+    "FileWriter",
     "LogDir",
     "RecordReader",
     "RecordWriter",
     "Run",
     "RunWriter",
+    "SummaryWriter",
     "TfEventsError",
     "__version__",
     "errors",

@@ -27,7 +27,7 @@ ROWS: list[dict[str, Any]] = [
     for line in (Path(__file__).parent / "golden" / "golden.jsonl").read_text().splitlines()
 ]
 BY_ID = {row["id"]: row for row in ROWS}
-CALLS = {
+CALLS: dict[str, Any] = {
     "scalar": tf.summary.scalar,
     "image": tf.summary.image,
     "histogram": tf.summary.histogram,
@@ -91,7 +91,7 @@ def _message(data: dict[str, str]) -> Any:
     return kind.FromString(base64.b64decode(data["b64"]))
 
 
-_DECODERS = {
+_DECODERS: dict[str, Any] = {
     "float": float,
     "bytes": base64.b64decode,
     "complex": lambda data: complex(*data),

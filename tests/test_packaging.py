@@ -13,8 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-COMMANDS = re.findall(r"^```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PROGRAMS = [text for language, text in BLOCKS if language == "python"]
+COMMANDS = [text for language, text in BLOCKS if not language]
 PAGES = sorted(
     path
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")]
@@ -36,7 +37,7 @@ def test_programs_of_the_readme(program: str, tmp_path: Path) -> None:
 
 
 def test_the_readme_has_programs() -> None:
-    assert len(PROGRAMS) >= 4
+    assert len(PROGRAMS) >= 5
     assert any("def test_" in program for program in PROGRAMS)
 
 

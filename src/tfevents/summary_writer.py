@@ -630,15 +630,15 @@ class SummaryWriter:
     def add_hparams(
         self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any] | None = None,
         hparam_domain_discrete: Mapping[str, Sequence[Any]] | str | None = None,
-        run_name: str | None = None, global_step: Any = None, *, name: str | None = None,
+        run_name: Any = None, global_step: Any = None, *, name: str | None = None,
     ) -> None:
         """Logs hyperparameters, and the metrics they led to.
 
         Args:
             hparam_dict: name to value: numbers, bool, str, or anything that has a text form.
             metric_dict: name to number. None and missing metrics are allowed.
-            hparam_domain_discrete: name to all values it may take. tensorboardX has `name` at
-                this place, and a str is taken as that.
+            hparam_domain_discrete: name to all values it may take. tensorboardX has `name` and
+                `global_step` at this place and the next; a str and a number are taken as those.
             run_name: the sub-run this is logged to, by default the time of the call. "." logs
                 to this run and file.
             global_step: step of the metrics, 0 by default.
@@ -649,8 +649,10 @@ class SummaryWriter:
         """
         from tfevents.values import hparams
 
-        if isinstance(hparam_domain_discrete, str):
+        if isinstance(hparam_domain_discrete, str):  # tensorboardX's order
             name, hparam_domain_discrete = hparam_domain_discrete, None
+            if not isinstance(run_name, str):
+                run_name, global_step = None, run_name if global_step is None else global_step
         run_name = run_name or name or str(time.time())
         metrics = {key: value for key, value in (metric_dict or {}).items() if value is not None}
         session = hparams.session(hparam_dict, metrics, hparam_domain_discrete)

@@ -6,13 +6,16 @@ Expected values are those that TensorFlow 2.21 gives in graph mode, as recorded 
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import time
 import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -166,6 +169,19 @@ def test_nothing_is_lost_at_exit(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code, os.fspath(tmp_path)], check=True, timeout=60)
     assert [event.step for event in events(tmp_path)] == list(range(8))
+
+
+def test_a_forgotten_writer_writes_and_closes_its_file(tmp_path: Path) -> None:
+    writer = summary.FileWriter(tmp_path)
+    writer.add_summary(named(), 1)
+    run = weakref.ref(writer._run)
+    del writer
+    gc.collect()
+    assert run() is None
+    deadline = time.monotonic() + 30
+    while not events(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [event.step for event in events(tmp_path)] == [1]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -402,6 +418,7 @@ def test_the_iterator_goes_on_where_a_file_grows(tmp_path: Path) -> None:
     [
         ("a", None, "", "a"),
         ("a b:0", None, "", "a_b_0"),
+        ("größe", None, "", "größe"),
         ("/a", None, "", "a"),
         ("a/", None, "", "a"),
         ("", None, "", ""),
@@ -433,6 +450,11 @@ def test_the_same_name_is_the_same_tag() -> None:
 def test_wrong_names(name: Any) -> None:
     with pytest.raises(TypeError, match="name"):
         summary.scalar(name, 1)
+
+
+def test_names_that_utf8_cannot_carry() -> None:
+    with pytest.raises(ValueError, match="surrogates"):
+        summary.scalar("\ud800", 1)
 
 
 @pytest.mark.parametrize("data", [np.float32(0.5), 0.5, np.array(0.5), [0.5]])

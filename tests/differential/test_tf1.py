@@ -27,6 +27,7 @@ def evaluated(make: Callable[[Any], Any]) -> proto.Summary:
 
 
 RANDOM = np.random.default_rng(1)
+EIGHTHS = RANDOM.integers(-99, 99, (4, 25)) / 8  # their sums are exact in any order
 EXACT: list[Callable[[Any], Any]] = [
     lambda s: s.scalar("a", 0.1),
     lambda s: s.scalar("a b:0/c", np.float64(3)),
@@ -36,7 +37,7 @@ EXACT: list[Callable[[Any], Any]] = [
     lambda s: s.histogram("h", np.array([], np.float32)),
     lambda s: s.histogram("h", [True, False, True]),
     lambda s: s.histogram("h x", np.array([0, 1e-13, -1e-13, 1e21, -1e300])),
-    lambda s: s.histogram("h", RANDOM.standard_normal((4, 25)).round(1), family="f"),
+    lambda s: s.histogram("h", EIGHTHS, family="f"),
     lambda s: s.tensor_summary("t", np.arange(6, dtype=np.int64).reshape(2, 3)),
     lambda s: s.tensor_summary("t", "text", "described", display_name="shown"),
     lambda s: s.tensor_summary("t", [1.0, 2.0], family="f"),
@@ -58,9 +59,11 @@ def test_summaries_are_the_same_messages(number: int) -> None:
 
 PICTURES = [
     RANDOM.random((2, 3, 4, 3), np.float32),
-    RANDOM.random((2, 3, 4, 3)),
+    RANDOM.random((2, 30, 40, 3)),
+    RANDOM.random((1, 30, 40, 3)).astype(np.float16),
+    RANDOM.standard_normal((1, 30, 40, 3)).astype(np.float16),
     RANDOM.standard_normal((1, 5, 4, 1)).astype(np.float32),
-    RANDOM.standard_normal((4, 5, 4, 4)),
+    RANDOM.standard_normal((4, 50, 4, 4)),
     RANDOM.integers(0, 256, (1, 3, 3, 3)).astype(np.uint8),
     np.zeros((1, 2, 2, 1), np.float32),
     np.where(RANDOM.random((2, 6, 6, 3)) < 0.1, np.nan, RANDOM.random((2, 6, 6, 3))),
@@ -86,13 +89,6 @@ def test_images_have_the_same_pixels(data: np.ndarray[Any, Any], most: int) -> N
     expected = evaluated(lambda s: s.image("i x", data, max_outputs=most, family="f"))
     got = ours.summary.image("i x", data, max_outputs=most, family="f")
     assert looked_at(got) == looked_at(expected)
-
-
-def test_half_precision_images_differ_by_one_level_at_most() -> None:
-    data = RANDOM.random((1, 8, 8, 3)).astype(np.float16)
-    expected = looked_at(evaluated(lambda s: s.image("i", data)))[0][-1]
-    got = looked_at(ours.summary.image("i", data))[0][-1]
-    assert np.abs(np.array(got) - np.array(expected)).max() <= 1
 
 
 def test_name_scopes() -> None:
@@ -122,7 +118,7 @@ def log(tf: Any, writer: Any) -> None:
         tensorflow.constant([1.0, 2.0], name="two")
     writer.add_graph(graph, 10)
     writer.add_graph(graph.as_graph_def(), 11)
-    writer.add_graph(graph_def=graph.as_graph_def(), global_step=12)
+    writer.add_graph(None, graph_def=graph.as_graph_def(), global_step=12)
     writer.add_meta_graph(v1.MetaGraphDef(graph_def=graph.as_graph_def()), 13)
 
 
@@ -170,8 +166,8 @@ def test_messages_of_tensorboard_are_taken(tmp_path: Path) -> None:
 
     value = summary_pb2.Summary.Value(tag="a", simple_value=1.0)
     with ours.summary.FileWriter(tmp_path) as writer:
-        writer.add_summary(summary_pb2.Summary(value=[value]), 1)  # type: ignore[arg-type]
-        writer.add_event(event_pb2.Event(step=2, file_version="x"))  # type: ignore[arg-type]
+        writer.add_summary(summary_pb2.Summary(value=[value]), 1)
+        writer.add_event(event_pb2.Event(step=2, file_version="x"))
     found = [proto.Event.FromString(data) for data in written(tmp_path)]
     assert [event.step for event in found] == [1, 2]
 

@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ tf: Any = pytest.importorskip("tensorflow")
 
 Call = Callable[[Any], Any]
 CASES: dict[str, Call] = {}
+# What the tables below are looped over with is of every type.
+number: Any
+bad: Any
+data: Any
+shape: Any
+count: Any
+graph: Any
 RNG = np.random.default_rng(20)
 BFLOAT16 = tf.bfloat16.as_numpy_dtype
 FLOATS = ("float16", "float32", "float64")
@@ -114,8 +122,8 @@ add_call("python ints", "histogram", "h", [[1, 2], [3, 4]], buckets=3)
 add_call("bools", "histogram", "h", [True, False, True], buckets=2)
 add_call("no samples", "histogram", "h", np.zeros((3, 0)), buckets=4)
 add_call("big endian", "histogram", "h", np.arange(9, dtype=">i4"), buckets=4)
-for count in (np.int32(3), np.int64(3), 3.0, "3", [3], True, tf.constant(3), tf.constant(3, tf.int64),
-              -7, np.array(3, np.int32), None, 2**31):
+for count in (np.int32(3), np.int64(3), 3.0, "3", [3], True, tf.constant(3),
+              tf.constant(3, tf.int64), -7, np.array(3, np.int32), None, 2**31):
     add_call(f"buckets {count!r}", "histogram", "h", np.arange(9.0), buckets=count)
 for bad in ("x", ["x"], None, {}, [[1], [1, 2]], [1, "x"]):
     add_call(f"bad {bad!r}", "histogram", "h", bad)
@@ -153,9 +161,9 @@ for dtype in (*NUMBERS, "complex64", "complex128", BFLOAT16):
     add_call(f"tensor {np.dtype(dtype)}", "write", "w", tf.constant(np.array([1, 0], dtype)))
     add_call(f"variable {np.dtype(dtype)}", "write", "w", tf.Variable(np.array([1, 0], dtype)))
 for data in (1, 2**40, -(2**63), 2**63, 1.5, 1e39, True, None, "x", b"\xff", "\ud800", [], [[], []],
-             [1, 2.5], [1, True], [1, "x"], ["x", b"y"], [[1], [2, 3]], (1, (2,)), {}, {1}, range(3),
-             [np.float32(0.1), 0.2], [np.float64(0.1), 0.2], [np.int8(1), 2], [None], [1j, 2], np.nan,
-             np.array(["a", "b"]), np.array([b"a"]), np.datetime64("2020-01-01"),
+             [1, 2.5], [1, True], [1, "x"], ["x", b"y"], [[1], [2, 3]], (1, (2,)), {}, {1},
+             range(3), [np.float32(0.1), 0.2], [np.float64(0.1), 0.2], [np.int8(1), 2], [None],
+             [1j, 2], np.nan, np.array(["a", "b"]), np.array([b"a"]), np.datetime64("2020-01-01"),
              [tf.constant(1.0), 2.0], [np.zeros(2), np.ones(2)], np.arange(6).reshape(2, 3).T):
     add_call(f"{data!r:.50}", "write", "w", data)
 add_call("callable", "write", "w", lambda: tf.constant([1, 2]))
@@ -169,17 +177,23 @@ for tag in ("", "a b/ü", b"bytes", None, 5, "/a//", "\ud800", "x" * 500):
 
 # Steps, explicit and by default
 
-STEPS = (
-    0, -7, 2**62, 2**63 - 1, -(2**63), 2**63, True, 4.0, 1.5, "4", b"4", None, [4], (4,), [], [4, 5],
-    [[4]], {}, 4j, np.int8(4), np.uint64(4), np.float32(4), np.float64(4.5), np.bool_(True),
+STEPS: tuple[Any, ...] = (
+    0, -7, 2**62, 2**63 - 1, -(2**63), 2**63, True, 4.0, 1.5, "4", b"4", None, [4], (4,), [],
+    [4, 5], [[4]], {}, 4j, np.int8(4), np.uint64(4), np.float32(4), np.float64(4.5), np.bool_(True),
     np.array(4), np.array([4]), np.array([[4]]), np.array([4, 5]), np.array(4.0), np.array("4"),
     tf.constant(4, tf.int64), tf.Variable(4, dtype=tf.int64), tf.constant([4], tf.int64),
     tf.Variable([4], dtype=tf.int64), float("nan"),
 )
+
+
+def call_of(kind: str, step: Any, lib: Any) -> Any:
+    return getattr(lib.summary, kind)("a", 1.0, step=step)
+
+
 for step in STEPS:
     label = f"{type(step).__name__} {step!r:.40}"
-    add(f"step/{label}", lambda lib, s=step: lib.summary.scalar("a", 1.0, step=s))
-    add(f"step of write/{label}", lambda lib, s=step: lib.summary.write("a", 1.0, step=s))
+    add(f"step/{label}", partial(call_of, "scalar", step))
+    add(f"step of write/{label}", partial(call_of, "write", step))
 
 
 def set_step(lib: Any, step: Any) -> Any:
@@ -196,8 +210,8 @@ def step_of_block(lib: Any, step: Any) -> Any:
 
 for step in (0, 7, None, "7", 1.5, np.int32(3), tf.Variable(4, dtype=tf.int64), [3], 2**63):
     label = f"{type(step).__name__} {step!r:.40}"
-    add(f"set_step/{label}", lambda lib, s=step: set_step(lib, s))
-    add(f"step of block/{label}", lambda lib, s=step: step_of_block(lib, s))
+    add(f"set_step/{label}", partial(set_step, step=step))
+    add(f"step of block/{label}", partial(step_of_block, step=step))
 
 # Recording
 
@@ -215,6 +229,10 @@ def recorded(lib: Any, condition: Any) -> Any:
         ]
 
 
+def recorded_by_call(lib: Any, result: Any) -> Any:
+    return recorded(lib, lambda: result)
+
+
 def failing() -> bool:
     raise KeyError("condition")
 
@@ -223,8 +241,8 @@ for condition in (True, False, None, 0, 1, 0.0, 1.0, "", "x", [True], np.bool_(F
                   np.array(True), np.array(False), np.array([True]), tf.constant(True),
                   tf.constant(False), tf.Variable(True), tf.Variable(False)):
     label = f"{type(condition).__name__} {condition!r:.60}"
-    add(f"record_if/{label}", lambda lib, c=condition: recorded(lib, c))
-    add(f"record_if/returns {label}", lambda lib, c=condition: recorded(lib, lambda: c))
+    add(f"record_if/{label}", partial(recorded, condition=condition))
+    add(f"record_if/returns {label}", partial(recorded_by_call, result=condition))
 add("record_if/empty list", lambda lib: recorded(lib, []))
 add("record_if/raises", lambda lib: recorded(lib, failing))
 
@@ -241,10 +259,10 @@ def every_second(lib: Any) -> Any:
 
 
 def as_decorator(lib: Any) -> Any:
-    @lib.summary.record_if(False)
-    def quiet() -> Any:
+    def loud() -> Any:
         return bool(lib.summary.scalar("a", 1.0, step=1))
 
+    quiet = lib.summary.record_if(False)(loud)
     return [quiet(), quiet(), bool(lib.summary.scalar("a", 1.0, step=1))]
 
 
@@ -262,7 +280,7 @@ add("record_if/nests", nested_conditions)
 # Names
 
 
-def scoped(lib: Any, scopes: tuple[str, ...], name: Any) -> Any:
+def scoped(lib: Any, scopes: tuple[Any, ...], name: Any) -> Any:
     with contextlib.ExitStack() as stack:
         yielded = [stack.enter_context(lib.name_scope(scope)) for scope in scopes]
         with lib.summary.experimental.summary_scope(name, "default", values=[1]) as pair:
@@ -273,31 +291,41 @@ def scoped(lib: Any, scopes: tuple[str, ...], name: Any) -> Any:
         return yielded
 
 
-for scopes in ((), ("a",), ("a", "b"), ("a/b",), ("a", "b/"), ("a", ""), ("/",), ("a//",), ("/a", "/b"),
-               ("ü !", "c"), ("a", "a"), (".",)):
+for scopes in ((), ("a",), ("a", "b"), ("a/b",), ("a", "b/"), ("a", ""), ("/",), ("a//",),
+               ("/a", "/b"), ("ü !", "c"), ("a", "a"), (".",)):
     for name in ("n", "", None, "x y/é:z", "n/", "/n", "!!"):
-        add(f"scope/{scopes} {name!r}", lambda lib, s=scopes, n=name: scoped(lib, s, n))
+        add(f"scope/{scopes} {name!r}", partial(scoped, scopes=scopes, name=name))
 for scope in (5, b"a", ["a"], "\ud800"):
-    add(f"scope/bad {scope!r}", lambda lib, s=scope: scoped(lib, (s,), "n"))
+    add(f"scope/bad {scope!r}", partial(scoped, scopes=(scope,), name="n"))
 
 # Graphs, raw messages, traces
+
+
+def graph_call(lib: Any, graph: Any) -> Any:
+    return lib.summary.graph(graph)
+
+
+def raw_call(lib: Any, raw: Any) -> Any:
+    return lib.summary.experimental.write_raw_pb(raw, step=np.int64(3))
+
 
 NODE = tf.compat.v1.NodeDef(name="n", op="NoOp")
 GRAPH = tf.Graph()
 with GRAPH.as_default():
     tf.constant(3.0, name="c") + tf.constant(4.0, name="d")
-for graph in (tf.compat.v1.GraphDef(node=[NODE]), tf.compat.v1.GraphDef(), GRAPH, NODE, None, b"", []):
-    add(f"graph/{type(graph).__name__} {graph!r:.30}", lambda lib, g=graph: lib.summary.graph(g))
+for graph in (tf.compat.v1.GraphDef(node=[NODE]), tf.compat.v1.GraphDef(), GRAPH, NODE, None, b"",
+              []):
+    add(f"graph/{type(graph).__name__} {graph!r:.30}", partial(graph_call, graph=graph))
 
 Summary = tf.compat.v1.Summary
 RAW = Summary(value=[
-    Summary.Value(tag="a", simple_value=1.5, metadata=METADATA), Summary.Value(tag="b", simple_value=2),
+    Summary.Value(tag="a", simple_value=1.5, metadata=METADATA),
+    Summary.Value(tag="b", simple_value=2),
     Summary.Value(tag="", histo=tf.compat.v1.HistogramProto(min=1, bucket_limit=[2], bucket=[3])),
 ]).SerializeToString()
-for raw in (RAW, [RAW, RAW], [[RAW], [b""]], b"", [], b"\xff", [RAW, b"\xff"], tf.constant(RAW), 5, None,
-            np.array([RAW], object)):
-    add(f"raw/{raw!r:.40}",
-        lambda lib, r=raw: lib.summary.experimental.write_raw_pb(r, step=np.int64(3)))
+for raw in (RAW, [RAW, RAW], [[RAW], [b""]], b"", [], b"\xff", [RAW, b"\xff"], tf.constant(RAW), 5,
+            None, np.array([RAW], object)):
+    add(f"raw/{raw!r:.40}", partial(raw_call, raw=raw))
 
 
 def traced(lib: Any) -> Any:
@@ -398,14 +426,15 @@ def other_thread(lib: Any) -> Any:
 
 
 def without_writer(lib: Any) -> Any:
-    found = []
+    found: list[Any] = []
 
     def run() -> None:
         s = lib.summary
         calls: list[Callable[[], Any]] = [
             lambda: s.scalar(5, 1.0), lambda: s.scalar("a", [1]), lambda: s.scalar("a", "x"),
             lambda: s.scalar("a", 1.0, step="x"), lambda: s.scalar("a", 1.0, description=5),
-            lambda: s.image(5, None), lambda: s.image("a", None), lambda: s.image("a", None, step=1.5),
+            lambda: s.image(5, None), lambda: s.image("a", None),
+            lambda: s.image("a", None, step=1.5),
             lambda: s.image("a", None, description=5), lambda: s.histogram("a", "x", buckets="x"),
             lambda: s.audio("a", None, None), lambda: s.audio("a", None, None, encoding="x"),
             lambda: s.text("a", 5), lambda: s.text("a", "x"), lambda: s.write(5, None, metadata=5),
@@ -447,8 +476,8 @@ def many(lib: Any) -> Any:
         lib.summary.scalar("accuracy", step / 300, step=step, description="of all")
 
 
-for life_case in (life, closed_inside, nested_writers, step_set_inside, error_inside, set_as_default,
-                  other_thread, without_writer, bad_arguments, late_flush, many):
+for life_case in (life, closed_inside, nested_writers, step_set_inside, error_inside,
+                  set_as_default, other_thread, without_writer, bad_arguments, late_flush, many):
     add(f"writer/{life_case.__name__}", life_case)
 
 

@@ -43,6 +43,14 @@ def plain(logdir: Path) -> str | None:
         return assert_type(writer.path, "str | None")
 
 
+def like_torch(logdir: Path) -> None:
+    with tf.SummaryWriter(str(logdir), flush_secs=10) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+        writer.add_scalar("loss", 0.5, global_step=1, walltime=1.0)
+        writer.add_histogram("weights", np.zeros(3), 1)
+        assert_type(writer.get_logdir(), str)
+
+
 def read_back(logdir: Path) -> dict[str, float]:
     log = assert_type(tf.read(logdir), tf.LogDir)
     last: dict[str, float] = {}

@@ -238,7 +238,9 @@ class _OtherThreads:
 def _quiet() -> Iterator[None]:
     """Keeps a failing export from printing: its error is handled, so nobody needs the rest."""
     thread = threading.get_ident()
-    handlers = list(logging.getLogger("torch").handlers)
+    known = [logging.getLogger(name) for name in logging.root.manager.loggerDict]
+    ours = [logger for logger in known if f"{logger.name}.".startswith("torch.")]
+    handlers = {handler for logger in [*ours, logging.root] for handler in logger.handlers}
 
     def of_others(record: logging.LogRecord) -> bool:
         return record.thread != thread
@@ -448,9 +450,13 @@ class _TracedGraph:
                     self._make(value.debugName(), "IO Node", [], [value])
         for node in graph.nodes():
             self._node(node, None)
-        results = [ref for value in graph.outputs() for ref in self._flat(value)]
-        for index, ref in enumerate(results, 1):
-            self.builder.node(f"output/output.{index}", "IO Node", [ref])
+        count = 0
+        for value in graph.outputs():
+            refs = self._flat(value)
+            details = _traced_details([value]) if len(refs) == 1 else {}
+            for ref in refs:
+                count += 1
+                _add(self.builder, f"output/output.{count}", "IO Node", [ref], **details)
 
     def _node(self, node: Any, inside: str | None) -> None:
         kind = node.kind()

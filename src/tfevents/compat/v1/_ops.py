@@ -221,6 +221,7 @@ def _tag(name: str, family: str | None) -> str:
 def _clean(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"the name of a summary must be a str, got {type(name).__name__}")
+    name.encode()  # UnicodeEncodeError is a ValueError
     return _NOT_IN_NAMES.sub("_", name).lstrip("/")
 
 

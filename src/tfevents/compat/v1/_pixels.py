@@ -20,8 +20,6 @@ def stretch(images: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.uint8]:
     the largest magnitude 1 or 255. Fractions are cut off. Pixels with a value that is not finite
     become red (white in a gray image) and have no part in the scale.
     """
-    if images.dtype.itemsize < 4:  # the factor may be beyond float16
-        images = images.astype(np.float32)
     levels = np.empty(images.shape, np.uint8)
     for image, result in zip(images, levels, strict=True):
         finite = np.isfinite(image).all(axis=-1)
@@ -34,6 +32,13 @@ def _scaled(pixels: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.uint8]:
     low, high = pixels.min(initial=0), pixels.max(initial=0)
     largest = max(-low, high)
     top, zero = (127, 128) if low < 0 else (255, 0)
-    factor = 0 if largest < _ALMOST_ZERO else top / largest
-    scaled: npt.NDArray[np.uint8] = (pixels * factor + pixels.dtype.type(zero)).astype(np.uint8)
-    return scaled
+    if largest < _ALMOST_ZERO:
+        return np.full(pixels.shape, zero, np.uint8)
+    # Factor and product in TensorFlow's types; unless the factor is beyond them, where its image
+    # is black or worse.
+    with np.errstate(over="ignore"):
+        factor = pixels.dtype.type(np.float32(top) / np.float32(largest))
+    if not factor or not np.isfinite(factor):
+        pixels, factor = pixels.astype(np.float64), np.float64(top) / np.float64(largest)
+    levels: npt.NDArray[np.uint8] = (pixels * factor + pixels.dtype.type(zero)).astype(np.uint8)
+    return levels

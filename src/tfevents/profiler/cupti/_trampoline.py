@@ -112,9 +112,6 @@ CODE: dict[str, Code] = {
 }
 """By `platform.machine()`; written from the assembled sources."""
 
-MACHINES = {"AMD64": "x86_64", "amd64": "x86_64", "arm64": "aarch64"}
-"""Other spellings of the machine."""
-
 
 @dataclass(frozen=True, slots=True)
 class Filled:
@@ -218,8 +215,8 @@ class NativeBuffers:
 
 def _code() -> Code:
     machine, system = platform.machine(), platform.system()
-    code = CODE.get(MACHINES.get(machine, machine))
-    if code is None or system != "Linux":
+    code = CODE.get(machine)
+    if code is None or system != "Linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise GpuUnavailableError(
             f"there are no native buffer callbacks for {system} on {machine} "
             "(python_callbacks=True would do, at the risk of a deadlock)"
@@ -255,7 +252,7 @@ def _errno() -> str:
 
 def _clear_cache(base: int, length: int) -> None:
     """Make the processor see the new code; Linux does so at mprotect, but does not promise it."""
-    if platform.machine() not in ("aarch64", "arm64"):
+    if platform.machine() != "aarch64":
         return
     try:
         clear = ctypes.CDLL("libgcc_s.so.1").__clear_cache

@@ -18,6 +18,8 @@ Rows: TypeAlias = npt.NDArray[Any]
 
 _SPAN = [("start", "i8"), ("end", "i8")]
 _PLACE = [("device", "u4"), ("context", "u4"), ("stream", "u4"), ("correlation", "u4")]
+_OWNER = [("object_kind", "u4"), ("process", "u4"), ("thread", "u4")]
+"""process and thread hold where object_kind is 2, process alone where it is 1."""
 _NODE = [("graph", "u4"), ("graph_node", "u8")]
 
 KERNEL = np.dtype(
@@ -90,16 +92,18 @@ MARKER = np.dtype(
         ("id", "u4"),
         ("name", "i4"),
         ("domain", "i4"),
-        ("process", "u4"),
-        ("thread", "u4"),
+        *_OWNER,
     ]
 )
+"""Instants of NVTX; flags & 1 is a mark, & 2 the start and & 4 the end of the range `id`."""
 
-OVERHEAD = np.dtype([*_SPAN, ("overhead_kind", "u4"), ("process", "u4"), ("thread", "u4")])
+OVERHEAD = np.dtype([*_SPAN, ("overhead_kind", "u4"), *_OWNER])
+"""Time that the driver or the profiler took for itself; overhead_kind is a key of OVERHEADS."""
 
 SYNC = np.dtype(
     [*_SPAN, ("sync_kind", "u4"), ("correlation", "u4"), ("context", "u4"), ("stream", "u4")]
 )
+"""sync_kind is a key of SYNCS; stream is 2**32 - 1 where the wait is not for one stream."""
 
 MEMORY = np.dtype(
     [
@@ -174,6 +178,25 @@ MEMORY_KINDS = {
     5: "Managed",
     6: "Device Static",
     7: "Managed Static",
+}
+
+OVERHEADS = {
+    1: "driver compiler",
+    1 << 16: "buffer flush",
+    2 << 16: "instrumentation",
+    3 << 16: "resource",
+    4 << 16: "runtime triggered module loading",
+    5 << 16: "lazy function loading",
+    6 << 16: "command buffer full",
+    7 << 16: "activity buffer request",
+    8 << 16: "UVM activity initialisation",
+}
+
+SYNCS = {
+    1: "event synchronize",
+    2: "stream wait event",
+    3: "stream synchronize",
+    4: "context synchronize",
 }
 
 MEMORY_OPERATIONS = {1: "allocation", 2: "release"}
