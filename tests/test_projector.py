@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -76,6 +77,48 @@ def test_the_directory_is_for_everyone_the_umask_allows(tmp_path: Path) -> None:
     path = projector.write_embedding(tmp_path, POINTS)
     (tmp_path / "other").mkdir()
     assert os.stat(path).st_mode == os.stat(tmp_path / "other").st_mode
+
+
+def test_torch_writes_the_same(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from PIL import Image
+    from torch.utils import tensorboard
+
+    images = torch.rand(5, 3, 6, 6)
+    calls: list[dict[str, Any]] = [
+        {"mat": torch.randn(5, 4), "metadata": list("abcde"), "label_img": images, "tag": "t/%x"},
+        {"mat": torch.randn(5, 4), "metadata": [(1, "b")] * 5, "metadata_header": ["q", "r"]},
+    ]
+    with tensorboard.SummaryWriter(str(tmp_path / "torch")) as writer:
+        for step, call in enumerate(calls):
+            writer.add_embedding(**call, global_step=step)
+            projector.write_embedding(tmp_path / "ours", **call, global_step=step)
+    names = files_in(tmp_path / "ours")
+    assert names == [n for n in files_in(tmp_path / "torch") if "events.out" not in n]
+    for name in names:
+        theirs, ours = tmp_path / "torch" / name, tmp_path / "ours" / name
+        if name.endswith("tensors.tsv"):  # ours are shorter, and the same numbers
+            found = [np.loadtxt(path, np.float32) for path in (ours, theirs)]
+            np.testing.assert_array_equal(found[0], found[1])
+        elif name.endswith("png"):
+            pixels = [np.asarray(Image.open(path).convert("RGB")) for path in (ours, theirs)]
+            np.testing.assert_array_equal(pixels[0], pixels[1])
+        else:
+            assert ours.read_bytes() == theirs.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_is_not_stopped_by_its_parents_thread(tmp_path: Path) -> None:
+    with projector._lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                projector.write_embedding(tmp_path, POINTS)
+            finally:
+                os._exit(len(files_in(tmp_path)))
+        status = os.waitpid(child, 0)[1]
+    assert os.waitstatus_to_exitcode(status) == 2
 
 
 # Numbers

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import pickle
 import subprocess
 import sys
 import textwrap
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +336,16 @@ def test_python_floats_have_32_bits_in_every_kind(tmp_path: Path) -> None:
     assert found == [0.10000000149011612, 0.1]
 
 
+def test_numbers_that_tensorflow_does_not_know(tmp_path: Path) -> None:
+    with tf.summary.create_file_writer(tmp_path).as_default(step=1):
+        tf.summary.scalar("a", Fraction(1, 2))
+        tf.summary.scalar("b", Decimal("0.25"))
+        tf.summary.histogram("c", np.array([1.0, 3.0], np.longdouble), buckets=1)
+    first, second, third = values(tmp_path)
+    assert (number(first), number(second)) == (0.5, 0.25)
+    assert third["tensor"]["values"] == [1.0, 3.0, 2.0]
+
+
 # Recording
 
 
@@ -436,3 +449,14 @@ def test_a_second_trace_on_only_warns() -> None:
 def test_a_trace_takes_nothing_but_graphs(graph: Any) -> None:
     with pytest.raises(ValueError, match=r"is not tf\.Graph"):
         tf.summary.trace_on(graph=graph)
+
+
+def test_a_pickled_writer_opens_a_file_of_its_own(tmp_path: Path) -> None:
+    writer = tf.summary.create_file_writer(tmp_path, max_queue=3)
+    copy = pickle.loads(pickle.dumps(writer))
+    with writer.as_default(step=1):
+        tf.summary.scalar("a", 1.0)
+    with copy.as_default(step=2):
+        tf.summary.scalar("a", 2.0)
+    assert len(decoded.event_files(tmp_path)) == 2
+    assert sorted(event["step"] for event in events(tmp_path)) == [1, 2]

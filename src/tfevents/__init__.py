@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfevents import errors, proto, summary
+    from tfevents import compat, errors, proto, summary
     from tfevents._context import name_scope
     from tfevents.errors import TfEventsError
     from tfevents.event_file import EventFileWriter, RecordWriter
@@ -39,6 +39,7 @@ __all__ = [
     "SummaryWriter",
     "TfEventsError",
     "__version__",
+    "compat",
     "errors",
     "name_scope",
     "proto",
@@ -62,7 +63,7 @@ _HOMES = {
     "read": "tfevents.logdir",
     "read_events": "tfevents.reader",
 }
-_MODULES = frozenset({"errors", "proto", "summary"})
+_MODULES = frozenset({"compat", "errors", "proto", "summary"})
 
 
 def __getattr__(name: str) -> Any:

@@ -204,8 +204,10 @@ scheduler = Scheduler()
 def _at_exit() -> None:
     """The last round; the thread makes it, so that a second Ctrl-C cannot tear a record."""
     clients = scheduler.clients()
-    scheduler.stop([each.leave for each in clients], EXIT_TIMEOUT)
+    done = scheduler.stop([each.leave for each in clients], EXIT_TIMEOUT)
     for each in clients:
+        if done:
+            each.leave()  # for what a daemon thread added in between
         each.leftover()
 
 

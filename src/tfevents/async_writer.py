@@ -189,7 +189,7 @@ class AsyncWriter:
         """What the fast path leaves to do."""
         if self._closed:
             raise self._closed_error()
-        if not self._visited:
+        if not self._visited or scheduler.exiting:
             self._ask_for_visits()
         self._report()
         queued = len(self._queue)
@@ -272,7 +272,7 @@ class AsyncWriter:
             lost = self._refused + self._failed - self._lost_told
             speak = news or self._faulty or lost > 0
             if self._on_error == "warn":
-                speak = news or (lost > 0 and not self._faulty)
+                speak = news or (lost > 0 and (not self._faulty or self._finished))
             if speak:
                 self._lost_told += lost
         if speak and self._on_error == "raise":
@@ -349,10 +349,10 @@ class AsyncWriter:
             text = f"{_retell(self._error, lost)}"
         else:
             text = (
-                f"gave up writing {_events(lost)} at exit: the write before did not return within "
-                f"{_scheduler.EXIT_TIMEOUT:g} s"
+                f"gave up writing {_events(lost)}: the write before did not return within "
+                f"{_scheduler.EXIT_TIMEOUT:g} s{self._where()}"
             )
-        warnings.warn(f"{text}{self._where()}", RuntimeWarning, stacklevel=2)
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def after_fork(self) -> None:
         """In the child: the queue and the file are the parent's, so they are left alone.

@@ -393,6 +393,16 @@ def _put(config: proto.ProjectorConfig, entry: proto.EmbeddingInfo) -> None:
 _lock = threading.Lock()
 
 
+def _renew_lock() -> None:
+    # In a forked child, the thread that held the lock does not exist.
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 def _target(log_dir: PathLike) -> _LocalTarget | _MemoryTarget:
     store, root = open_store(log_dir)
     if isinstance(store, MemoryStore):

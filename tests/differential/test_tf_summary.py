@@ -79,6 +79,8 @@ for bits in (0x3F80, 0x7F7F, 0x0001, 0xFF80):
     add_call(f"bfloat16 tensor {bits:x}", "scalar", "a", tf.constant(wide, tf.bfloat16))
 for number in RNG.integers(-(2**63), 2**63 - 1, 6):
     add_call(f"int64 {number}", "scalar", "a", number)
+FLOAT8 = tf.dtypes.experimental.float8_e5m2.as_numpy_dtype
+add_call("float8", "scalar", "a", np.array(0.5).astype(FLOAT8))
 add_call("uint64", "scalar", "a", np.uint64(2**63 + 2**39 + 1))
 add_call("rank 1 tensor", "scalar", "a", tf.constant([1.0]))
 add_call("string tensor", "scalar", "a", tf.constant("x"))
@@ -172,7 +174,8 @@ add_call("string tensor", "write", "w", tf.constant(["a", "b"]))
 for metadata in (None, METADATA, METADATA.SerializeToString(), Metadata(), b"", "", b"\xff\xff",
                  tf.constant(METADATA.SerializeToString()), 5, ["x"]):
     add_call(f"metadata {metadata!r:.60}", "write", "w", 1.0, metadata=metadata)
-for tag in ("", "a b/ü", b"bytes", None, 5, "/a//", "\ud800", "x" * 500):
+for tag in ("", "a b/ü", b"bytes", tf.constant("tensor"), np.array("array"), None, 5,
+            ["list"], "/a//", "\ud800", "x" * 500):
     add_call(f"tag {tag!r:.20}", "write", tag, 1.0)
 
 # Steps, explicit and by default
@@ -556,6 +559,7 @@ DIFFERENT = {
     "write/[1, True]": ("mixed kinds are refused in any order, not only in some", "ValueError"),
     "write/[1j, 2]": ("mixed kinds are refused in any order, not only in some", "ValueError"),
     "write/metadata ['x']": (WRONG_TYPE, "TypeError"),
+    "write/tag ['list']": (WRONG_TYPE, "TypeError"),
     "step/float64 np.float64(4.5)": ("a fraction of a step is not cut off", "ValueError"),
     "step of write/float64 np.float64(4.5)": ("a fraction of a step is not cut off", "ValueError"),
     "step/ndarray array('4', dtype='<U1')": ("a string is no step in any wrapping", "TypeError"),

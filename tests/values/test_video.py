@@ -126,6 +126,16 @@ def test_transparency() -> None:
     assert second[0, 1].tolist() == [50, 5, 5, 255]
 
 
+def test_transparency_among_many_colors() -> None:
+    clip = rng.integers(0, 256, (1, 1, 4, 40, 40), np.uint8)
+    clip[:, :, :3, :10] = 255
+    (frame,) = frames_of(gif_of(clip), "RGBA")
+    np.testing.assert_array_equal(frame[:, :, 3] > 0, clip[0, 0, 3] >= 128)
+    seen = frame[:, :, 3] > 0
+    difference = frame[seen][:, :3].astype(int) - clip[0, 0, :3].transpose(1, 2, 0)[seen]
+    assert np.abs(difference).mean() < 12
+
+
 @pytest.mark.parametrize(
     ("dataformats", "axes"),
     [("NTCHW", (0, 1, 2, 3, 4)), ("nthwc", (0, 1, 3, 4, 2)), ("TNCHW", (1, 0, 2, 3, 4))],

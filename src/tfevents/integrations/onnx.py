@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tfevents.graph import GraphBuilder, clean_name
 
 try:
-    import onnx
+    import onnx  # type: ignore[import-not-found, unused-ignore]
 except ImportError as error:
     raise ImportError("graphs of ONNX models need onnx: pip install 'tfevents[onnx]'") from error
 

@@ -20,6 +20,8 @@ from tfevents.summary._writers import SummaryWriter
 from tfevents.values.scalar import Scalar
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from tfevents import proto
     from tfevents._types import ToValue
 
@@ -91,7 +93,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 def _to_float32(data: Any, tag: str) -> float:
     """A number of any type, rounded to float32 once: integers do not take the way by a double."""
     if not isinstance(data, int):
-        data = arrays.as_tensor(data, tag=tag)
+        data = _tensor(data, tag)
         if data.ndim or data.dtype.kind not in "iu":
             return Scalar.from_tensor(data, tag=tag).value
         data = int(data)
@@ -255,7 +257,7 @@ def write(
     """Writes a tensor of any type and shape.
 
     Args:
-        tag: the tag as it is; no name scope is added.
+        tag: the tag as it is, also as an array of rank 0; no name scope is added.
         tensor: anything array-like, or a function of no arguments that returns such, which is
             called only if it is written.
         step: monotonic step; by default the one set before.
@@ -271,6 +273,7 @@ def write(
     """
     from tfevents.values.tensor import Tensor
 
+    tag = _unwrapped(tag, "write")
     tag = tag.decode() if isinstance(tag, bytes) else tag
     passed = gate(step, _context.state(), tag)
     if passed is None:
@@ -279,18 +282,17 @@ def write(
     if tag is None:
         raise ValueError("the tag of a tensor cannot be None")
     check_tag(tag)
-    value = Tensor.from_data(
-        tensor() if callable(tensor) else tensor, tag=tag, metadata=_metadata(metadata, tag)
-    )
+    data = tensor() if callable(tensor) else tensor
+    value = Tensor.from_data(data, tag=tag, metadata=_unwrapped(metadata, tag))
     return emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
 
 
-def _metadata(metadata: Any, tag: str) -> Any:
-    """Metadata out of a string tensor; anything else as it is."""
-    if not hasattr(metadata, "shape"):
-        return metadata
-    found = arrays.as_tensor(metadata, tag=tag)
-    return found.item() if found.ndim == 0 and found.dtype.kind == "O" else metadata
+def _unwrapped(data: Any, tag: str) -> Any:
+    """The bytes in a string tensor of rank 0; anything else as it is."""
+    if not hasattr(data, "shape"):
+        return data
+    found = arrays.as_tensor(data, tag=tag)
+    return found.item() if found.ndim == 0 and found.dtype.kind == "O" else data
 
 
 def graph(graph_data: proto.GraphDef | Any) -> bool:
@@ -318,9 +320,19 @@ def graph(graph_data: proto.GraphDef | Any) -> bool:
     return True
 
 
+def _tensor(data: Any, tag: str) -> np.ndarray[Any, Any]:
+    """The array that TensorFlow would see; or, of a type it cannot store, one of a wider type."""
+    try:
+        return arrays.as_tensor(data, tag=tag)
+    except ValueError:
+        if not hasattr(data, "dtype"):
+            raise
+        return arrays.to_numpy(data, tag=tag)
+
+
 def _inferred(from_data: Callable[..., Any], data: Any, tag: str, **options: Any) -> Any:
     """Makes a value of the array that TensorFlow would see: Python floats have 32 bits there."""
-    found = arrays.as_tensor(data, tag=tag)
+    found = _tensor(data, tag)
     if found.dtype.kind == "O":
         raise ValueError(f"tag {tag!r}: Cast string to float is not supported")
     return from_data(found, tag=tag, **options)

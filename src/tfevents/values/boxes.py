@@ -204,10 +204,12 @@ def _draw_label(draw: ImageDraw, left: float, bottom: float, label: str) -> None
     from PIL import ImageFont
 
     font: Any = ImageFont.load_default()
-    if isinstance(font, ImageFont.ImageFont):  # the bitmap font of a Pillow without FreeType
+    if isinstance(font, ImageFont.ImageFont):  # the bitmap font, where Pillow has no other
         label = label.encode("latin-1", "replace").decode("latin-1")
-    x0, y0, x1, y1 = font.getbbox(label)
-    width, height = x1 - x0, y1 - y0
+        width, height = font.getmask(label).size
+    else:
+        x0, y0, x1, y1 = font.getbbox(label)
+        width, height = x1 - x0, y1 - y0
     margin = math.ceil(0.05 * height)
     draw.rectangle(
         [(left, bottom - height - 2 * margin), (left + width, bottom)], fill=_COLOR

@@ -37,6 +37,7 @@ _MAX_SIDE = 0xFFFF
 _MAX_DELAY = 0xFFFF
 _SHORTEST = 2  # hundredths; browsers show frames of less than that for ten hundredths
 _OPAQUE = 128  # alpha below it is transparent: a GIF knows no shades of it
+_SAMPLE = 4096  # pixels
 _TRANSPARENT = 255  # the palette index of such pixels
 
 # The first byte of each block of a GIF; a control extension is about the frame after it.
@@ -247,7 +248,8 @@ def _indexed(pixels: _Levels) -> tuple[PilImage, bool]:
         colors = np.where(hidden[:, :, np.newaxis], np.uint8(0), colors)
     indexed = _reduced(Pillow.fromarray(np.ascontiguousarray(colors)), 255 if transparent else 256)
     if transparent:
-        indices = np.array(indexed)
+        # Before version 10, Pillow uses entries behind the palette's end too.
+        indices = np.minimum(np.array(indexed), np.uint8(_TRANSPARENT - 1))
         indices[hidden] = _TRANSPARENT
         palette = (indexed.getpalette() or []) + [0] * 768
         indexed = Pillow.frombytes("P", indexed.size, indices.tobytes())
@@ -261,9 +263,7 @@ def _reduced(picture: PilImage, colors: int) -> PilImage:
 
     found = picture.getcolors(colors)
     if found is None:
-        # A hundred times as fast as the median cut (0.7 ms for 256 x 256 pixels), and on smooth
-        # pictures with noise only a little coarser: a mean error of 4.5 levels, not 3.8.
-        return picture.quantize(colors, method=Pillow.Quantize.FASTOCTREE)
+        return picture.quantize(palette=_palette(picture, colors), dither=Pillow.Dither.NONE)
     weights = np.array([1 << 16, 1 << 8, 1], np.int32)
     palette = np.array(sorted(color for _, color in found), np.uint8)
     packed = np.asarray(picture).astype(np.int32) @ weights
@@ -271,6 +271,21 @@ def _reduced(picture: PilImage, colors: int) -> PilImage:
     indexed = Pillow.frombytes("P", picture.size, indices.tobytes())
     indexed.putpalette(palette.tobytes())
     return indexed
+
+
+def _palette(picture: PilImage, colors: int) -> PilImage:
+    """A picture with a palette for another one, chosen by a sample of its pixels.
+
+    On 256 x 256 pixels of a smooth picture with noise this takes 7 ms and errs by 4.0 levels on
+    average. The median cut of all pixels takes 75 ms and errs by 3.8, the octree 0.7 ms and 4.5,
+    and that one uses far fewer colors where a picture has few.
+    """
+    from PIL import Image as Pillow
+
+    pixels = np.asarray(picture).reshape(-1, 3)
+    chosen = np.random.default_rng(0).integers(0, len(pixels), _SAMPLE)
+    sample = Pillow.fromarray(pixels[chosen][np.newaxis])
+    return sample.quantize(colors, method=Pillow.Quantize.MEDIANCUT)
 
 
 def _image_block(picture: PilImage) -> bytes:

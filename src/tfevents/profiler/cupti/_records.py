@@ -46,7 +46,7 @@ class Layout:
         return max([*ends, *(at + 8 for at in self.pointers.values())])
 
 
-def _fields(**codes: dict[str, int | tuple[int, ...]]) -> dict[str, tuple[str, tuple[int, ...]]]:
+def _fields(**codes: Mapping[str, int | tuple[int, ...]]) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Columns grouped by their type in the record."""
     return {
         column: (code, at if isinstance(at, tuple) else (at,))
@@ -206,7 +206,7 @@ def walk(data: _Bytes, sizes: Mapping[int, int]) -> tuple[npt.NDArray[np.intp], 
         Offsets in units of 4 bytes, and the offset in bytes where walking had to stop: the end, or
         the first record of unknown kind or cut by the end.
     """
-    words = memoryview(data[: len(data) // 8 * 8].view(np.uint32))
+    words = data[: len(data) // 8 * 8].view(np.uint32).data
     steps = {kind: size // 4 for kind, size in sizes.items()}
     offsets: list[int] = []
     append = offsets.append

@@ -20,7 +20,6 @@ import ctypes
 import mmap
 import os
 import platform
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -328,19 +327,19 @@ class PythonBuffers:
             self._filled.append(Filled(buffer, buffer, valid))
 
 
-_lock = threading.Lock()
 _made: dict[type, Buffers] = {}
 
 
 def buffers(*, python_callbacks: bool = False) -> Buffers:
     """The one set of callbacks of this process; it lives as long as the process does.
 
+    Not for two threads at once: sessions are started one at a time.
+
     Raises:
         GpuUnavailableError: native callbacks cannot be had, and Python ones were not asked for.
     """
     kind: type[NativeBuffers] | type[PythonBuffers]
     kind = PythonBuffers if python_callbacks else NativeBuffers
-    with _lock:
-        if kind not in _made:
-            _made[kind] = kind()
-        return _made[kind]
+    if kind not in _made:
+        _made[kind] = kind()
+    return _made[kind]
