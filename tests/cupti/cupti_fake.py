@@ -32,7 +32,7 @@ for library in fake, held:
     library.fake_launch_threads.argtypes = [ctypes.c_int, ctypes.c_long]
     library.fake_emit_each.argtypes = [ctypes.c_uint64]
 def say(**values):
-    print(json.dumps(values), flush=True)
+    print(json.dumps(values, default=lambda array: array.tolist()), flush=True)
 """
 
 

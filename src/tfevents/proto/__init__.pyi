@@ -1804,6 +1804,147 @@ class RunMetadata(Message):
     def HasField(self, field_name: Literal["step_stats", "cost_graph", "session_metadata"]) -> bool: ...
     def ClearField(self, field_name: Literal["step_stats", "cost_graph", "partition_graphs", "function_graphs", "session_metadata"]) -> None: ...
 
+class XStat(Message):
+    metadata_id: int
+    double_value: float
+    uint64_value: int
+    int64_value: int
+    str_value: str
+    bytes_value: bytes
+    ref_value: int
+    def __init__(
+        self,
+        *,
+        metadata_id: int | None = ...,
+        double_value: float | None = ...,
+        uint64_value: int | None = ...,
+        int64_value: int | None = ...,
+        str_value: str | None = ...,
+        bytes_value: bytes | None = ...,
+        ref_value: int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["double_value", "uint64_value", "int64_value", "str_value", "bytes_value", "ref_value", "value"]) -> bool: ...
+    def ClearField(self, field_name: Literal["metadata_id", "double_value", "uint64_value", "int64_value", "str_value", "bytes_value", "ref_value", "value"]) -> None: ...
+    def WhichOneof(self, oneof_group: Literal["value"]) -> Literal["double_value", "uint64_value", "int64_value", "str_value", "bytes_value", "ref_value"] | None: ...
+
+class XStatMetadata(Message):
+    id: int
+    name: str
+    description: str
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        description: str | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["id", "name", "description"]) -> None: ...
+
+class XEventMetadata(Message):
+    id: int
+    name: str
+    display_name: str
+    metadata: bytes
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    @property
+    def child_id(self) -> RepeatedScalarFieldContainer[int]: ...
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        display_name: str | None = ...,
+        metadata: bytes | None = ...,
+        stats: Iterable[XStat] | None = ...,
+        child_id: Iterable[int] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["id", "name", "display_name", "metadata", "stats", "child_id"]) -> None: ...
+
+class XEvent(Message):
+    metadata_id: int
+    offset_ps: int
+    num_occurrences: int
+    duration_ps: int
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    def __init__(
+        self,
+        *,
+        metadata_id: int | None = ...,
+        offset_ps: int | None = ...,
+        num_occurrences: int | None = ...,
+        duration_ps: int | None = ...,
+        stats: Iterable[XStat] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: Literal["offset_ps", "num_occurrences", "data"]) -> bool: ...
+    def ClearField(self, field_name: Literal["metadata_id", "offset_ps", "num_occurrences", "duration_ps", "stats", "data"]) -> None: ...
+    def WhichOneof(self, oneof_group: Literal["data"]) -> Literal["offset_ps", "num_occurrences"] | None: ...
+
+class XLine(Message):
+    id: int
+    display_id: int
+    name: str
+    display_name: str
+    timestamp_ns: int
+    duration_ps: int
+    @property
+    def events(self) -> RepeatedCompositeFieldContainer[XEvent]: ...
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        display_id: int | None = ...,
+        name: str | None = ...,
+        display_name: str | None = ...,
+        timestamp_ns: int | None = ...,
+        duration_ps: int | None = ...,
+        events: Iterable[XEvent] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["id", "display_id", "name", "display_name", "timestamp_ns", "duration_ps", "events"]) -> None: ...
+
+class XPlane(Message):
+    id: int
+    name: str
+    @property
+    def lines(self) -> RepeatedCompositeFieldContainer[XLine]: ...
+    @property
+    def event_metadata(self) -> MessageMap[int, XEventMetadata]: ...
+    @property
+    def stat_metadata(self) -> MessageMap[int, XStatMetadata]: ...
+    @property
+    def stats(self) -> RepeatedCompositeFieldContainer[XStat]: ...
+    def __init__(
+        self,
+        *,
+        id: int | None = ...,
+        name: str | None = ...,
+        lines: Iterable[XLine] | None = ...,
+        event_metadata: Mapping[int, XEventMetadata] | None = ...,
+        stat_metadata: Mapping[int, XStatMetadata] | None = ...,
+        stats: Iterable[XStat] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["id", "name", "lines", "event_metadata", "stat_metadata", "stats"]) -> None: ...
+
+class XSpace(Message):
+    @property
+    def planes(self) -> RepeatedCompositeFieldContainer[XPlane]: ...
+    @property
+    def errors(self) -> RepeatedScalarFieldContainer[str]: ...
+    @property
+    def warnings(self) -> RepeatedScalarFieldContainer[str]: ...
+    @property
+    def hostnames(self) -> RepeatedScalarFieldContainer[str]: ...
+    def __init__(
+        self,
+        *,
+        planes: Iterable[XPlane] | None = ...,
+        errors: Iterable[str] | None = ...,
+        warnings: Iterable[str] | None = ...,
+        hostnames: Iterable[str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: Literal["planes", "errors", "warnings", "hostnames"]) -> None: ...
+
 DT_INVALID: Final = 0
 DT_FLOAT: Final = 1
 DT_DOUBLE: Final = 2
@@ -1999,6 +2140,13 @@ __all__ = [
     "DebugOptions",
     "RunOptions",
     "RunMetadata",
+    "XStat",
+    "XStatMetadata",
+    "XEventMetadata",
+    "XEvent",
+    "XLine",
+    "XPlane",
+    "XSpace",
     "DataType",
     "DataClass",
     "FullTypeId",

@@ -78,6 +78,13 @@ MESSAGES: dict[str, str] = {
     "DebugOptions": "tensorflow.DebugOptions",
     "RunOptions": "tensorflow.RunOptions",
     "RunMetadata": "tensorflow.RunMetadata",
+    "XStat": "tensorflow.profiler.XStat",
+    "XStatMetadata": "tensorflow.profiler.XStatMetadata",
+    "XEventMetadata": "tensorflow.profiler.XEventMetadata",
+    "XEvent": "tensorflow.profiler.XEvent",
+    "XLine": "tensorflow.profiler.XLine",
+    "XPlane": "tensorflow.profiler.XPlane",
+    "XSpace": "tensorflow.profiler.XSpace",
 }
 
 ENUMS: dict[str, str] = {

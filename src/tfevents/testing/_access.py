@@ -35,6 +35,7 @@ class LogAccess:
 
     def __init__(self, path: PathLike) -> None:
         name = os.fsdecode(path)
+        #: A pathlib.Path; of a URL a str.
         self.path: Any = name if "://" in name else Path(name)
         self._log: LogDir | None = None
 

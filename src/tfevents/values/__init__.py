@@ -1,1 +1,1 @@
-"""One kind of data a file: validated by `from_data`, encoded by `to_*_value`, decoded by `from_value`."""
+"""One kind of data a file: `from_data` checks, `to_*_value` encodes, `from_value` decodes."""

@@ -14,7 +14,6 @@ int32 keeps its high half, uint8 (centred at 128) becomes the high byte.
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -22,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from tfevents import _warn, plugin, tensor
 from tfevents import arrays as array_likes
-from tfevents import plugin, tensor
 from tfevents.values import _wav
 from tfevents.values._batch import check_max_outputs
 
@@ -339,11 +338,13 @@ def _warn_out_of_range(clip: _Array, tag: str) -> None:
     with np.errstate(invalid="ignore"):
         low, high = clip.min(), clip.max()
     if np.isnan(low) or np.isnan(high):
-        warnings.warn(f"tag {tag!r}: audio has NaN samples; written as 0", stacklevel=3)
+        _warn.warn(tag, "audio-nan", f"tag {tag!r}: audio has NaN samples; written as 0")
         low, high = np.nanmin(clip, initial=0), np.nanmax(clip, initial=0)
     if low < -1 or high > 1:
-        warnings.warn(
-            f"tag {tag!r}: audio from {low:g} to {high:g} was clipped to [-1, 1]", stacklevel=3
+        _warn.warn(
+            tag,
+            "audio-range",
+            f"tag {tag!r}: audio from {low:g} to {high:g} was clipped to [-1, 1]",
         )
 
 

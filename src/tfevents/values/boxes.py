@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tfevents import arrays
+from tfevents import _warn, arrays
 from tfevents.values import _png
 from tfevents.values.image import Image
 
@@ -173,8 +172,10 @@ def _labels(labels: Sequence[object] | str | None, count: int, tag: str) -> tupl
         return ()
     found = (labels,) if isinstance(labels, str) else tuple(map(str, labels))
     if len(found) != count:
-        warnings.warn(
-            f"tag {tag!r}: {len(found)} labels for {count} boxes; no label is drawn", stacklevel=3
+        _warn.warn(
+            tag,
+            "box-labels",
+            f"tag {tag!r}: {len(found)} labels for {count} boxes; no label is drawn",
         )
         return ()
     return found

@@ -6,14 +6,13 @@ one string tensor with a fixed tag.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tfevents import plugin, tensor
+from tfevents import _warn, plugin, tensor
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -196,10 +195,11 @@ def _chart(title: object, data: object, tag: str) -> Chart:
         raise TypeError(f"tag {tag!r}: {where} must be [kind, tags]; got {data!r}")
     kind = _KINDS.get(_text(data[0], f"the kind of {where}", tag).lower())
     if kind is None:
-        warnings.warn(
+        _warn.warn(
+            tag,
+            f"chart-kind {title!r}",
             f"tag {tag!r}: {where} is neither Multiline nor Margin but {data[0]!r}; it is drawn "
             f"as Multiline",
-            stacklevel=4,
         )
         kind = "Multiline"
     tags = (data[1],) if isinstance(data[1], str) else data[1]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import operator
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from tfevents import arrays, plugin, proto, tensor
+from tfevents import _warn, arrays, plugin, proto, tensor
 from tfevents.values import _buckets as arithmetic
 from tfevents.values._buckets import Array, Counts, Floats, Moments
 
@@ -338,9 +337,10 @@ def _snapshot(data: object, tag: str, *, strict: bool, may_be_empty: bool = True
         raise ValueError(
             f"histogram {tag!r}: none of its {lost} values is finite (all are NaN or infinite)"
         )
-    warnings.warn(
+    _warn.warn(
+        tag,
+        "histogram-non-finite",
         f"histogram {tag!r}: {lost} of {array.size} values are not finite and were left out",
-        stacklevel=3,
     )
     return finite
 

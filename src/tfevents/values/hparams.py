@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfevents import arrays, plugin, tensor
+from tfevents import _warn, arrays, plugin, tensor
 from tfevents.values._hparam import HParamValue, to_hparam
 
 if TYPE_CHECKING:
@@ -268,7 +267,9 @@ def _numbers(data: object, what: str) -> dict[str, float]:
     numbers = {}
     for key, value in _items({} if data is None else data, what):
         if value is None:
-            warnings.warn(f"{what}: the metric {key!r} is None and is left out", stacklevel=4)
+            _warn.warn(
+                key, "metric-none", f"{what}: the metric {key!r} is None and is left out"
+            )
         else:
             numbers[key] = arrays.scalar(value, tag=key)
     return numbers

@@ -10,15 +10,14 @@ clipped, floats are cut to [0, 255] after scaling, NaN is 0.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from tfevents import _warn, plugin, tensor
 from tfevents import arrays as array_likes
-from tfevents import plugin, tensor
 from tfevents.values import _png
 from tfevents.values._batch import check_max_outputs
 
@@ -278,10 +277,11 @@ def _snapshot(
 
 def _int_levels(array: npt.NDArray[np.integer[Any]], tag: str) -> _Levels:
     if array.size and (array.min() < 0 or array.max() > 255):
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "image-range",
             f"tag {tag!r}: image has integers from {array.min()} to {array.max()}; "
             f"they are levels and were clipped to 0..255",
-            stacklevel=5,
         )
         top = min(255, np.iinfo(array.dtype).max)
         array = np.clip(array, 0, top)
@@ -293,9 +293,10 @@ def _warn_non_finite(floats: npt.NDArray[Any], tag: str) -> None:
     with np.errstate(invalid="ignore"):
         ends = np.array([floats.min(), floats.max()])
     if not np.isfinite(ends).all():
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "image-non-finite",
             f"tag {tag!r}: image has non-finite values; written as 0 (NaN, -inf) and 255 (inf)",
-            stacklevel=4,
         )
 
 

@@ -8,7 +8,6 @@ states. The format is TensorBoard's tensorboard/plugins/mesh/plugin_data.proto.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tfevents import arrays, plugin, tensor
+from tfevents import _warn, arrays, plugin, tensor
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -234,10 +233,11 @@ def _check_fit(parts: Mapping[str, _Array], tag: str) -> None:
             f"{(batch, count, 3)}: the batches differ"
         )
     if faces.size and not (faces.min() >= 0 and faces.max() < count):
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "mesh-faces",
             f"tag {tag!r}: faces name the vertices {faces.min()} to {faces.max()}, but there are "
             f"only 0 to {count - 1}",
-            stacklevel=3,
         )
 
 

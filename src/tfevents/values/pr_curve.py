@@ -8,13 +8,12 @@ tensorboard/plugins/pr_curve/plugin_data.proto.
 from __future__ import annotations
 
 import operator
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from tfevents import arrays, plugin, tensor
+from tfevents import _warn, arrays, plugin, tensor
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -215,16 +214,18 @@ def _buckets(scores: _Array, count: int, tag: str) -> _Array:
         scores = scores.astype(np.float64 if scores.dtype.kind in "iu" else np.float32)
     unordered = np.isnan(scores)
     if unordered.any():
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "pr-curve-nan",
             f"tag {tag!r}: {np.count_nonzero(unordered)} predictions are NaN and are left out",
-            stacklevel=3,
         )
         scores = np.where(unordered, scores.dtype.type(0), scores)
     if scores.size and (scores.min() < 0 or scores.max() > 1):
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "pr-curve-range",
             f"tag {tag!r}: predictions from {scores.min():g} to {scores.max():g} are taken into "
             f"[0, 1]",
-            stacklevel=3,
         )
         scores = np.clip(scores, 0, 1)
     found: _Array = np.floor(scores * scores.dtype.type(count - 1)).astype(np.int64)

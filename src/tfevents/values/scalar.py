@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfevents import arrays, plugin, tensor
+from tfevents import _warn, arrays, plugin, tensor
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -62,7 +61,7 @@ class Scalar:
         if found.dtype.kind == "O":
             raise ValueError(f"{about}Cast string to float is not supported")
         if found.dtype.kind == "c":
-            warnings.warn(f"{about}the imaginary part of {found[()]} is dropped", stacklevel=3)
+            _warn.warn(tag, "complex", f"{about}the imaginary part of {found[()]} is dropped")
             found = found.real
         return cls.from_data(found, tag=tag)
 
@@ -123,5 +122,5 @@ def _overflown(value: float, tag: str) -> float:
     if math.isinf(value):
         return value
     about = f"tag {tag!r}: " if tag else ""
-    warnings.warn(f"{about}{value!r} is beyond float32 and is stored as infinity", stacklevel=3)
+    _warn.warn(tag, "overflow", f"{about}{value!r} is beyond float32 and is stored as infinity")
     return math.copysign(math.inf, value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfevents import arrays, tensor
+from tfevents import _warn, arrays, tensor
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -107,8 +106,8 @@ def _parsable(metadata: bytes, tag: str) -> bytes:
     try:
         proto.SummaryMetadata.FromString(metadata)
     except DecodeError:
-        warnings.warn(
-            f"tag {tag!r}: the metadata cannot be parsed and are left empty", stacklevel=4
+        _warn.warn(
+            tag, "metadata", f"tag {tag!r}: the metadata cannot be parsed and are left empty"
         )
         return b""
     return metadata

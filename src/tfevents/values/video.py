@@ -12,7 +12,6 @@ from __future__ import annotations
 import io
 import math
 import struct
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tfevents import _warn
 from tfevents import arrays as array_likes
 from tfevents.values.image import Image, _snapshot, _to_levels
 
@@ -173,10 +173,11 @@ def _rate(fps: object, tag: str) -> float:
     if not (rate > 0 and math.isfinite(rate)):
         raise ValueError(f"tag {tag!r}: fps must be above 0; got {fps!r}")
     if rate > 100 / _SHORTEST:
-        warnings.warn(
+        _warn.warn(
+            tag,
+            "video-rate",
             f"tag {tag!r}: {rate:g} frames a second are shown as {100 / _SHORTEST:g}, the most "
             f"that browsers show of a GIF",
-            stacklevel=3,
         )
         rate = 100 / _SHORTEST
     return rate

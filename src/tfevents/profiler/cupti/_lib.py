@@ -267,40 +267,30 @@ def _find() -> Cupti:
     if layout is None:
         raise GpuUnavailableError(f"there is no CUPTI for {platform.system()}")
     major = framework_major()
-    refused: list[str] = []
-    for library, where in _open_all(layout, major, os.environ, sys.path, refused):
-        try:
-            return Cupti(library, where)
-        except GpuUnavailableError as error:  # noqa: PERF203 - each place may fail by itself
-            refused.append(str(error))
-    raise GpuUnavailableError(
-        refused[0] if refused else "no libcupti was found (install nvidia-cuda-cupti)"
-    )
-
-
-def _open_all(
-    layout: Layout,
-    major: int | None,
-    environ: Mapping[str, str],
-    path: Sequence[str],
-    refused: list[str],
-) -> Iterator[tuple[ctypes.CDLL, str]]:
     for soname in by_major(layout.sonames, major):
         mapped = _mapped(soname)
         if mapped is not None:
-            yield mapped, f"{soname} (already in the process)"
-    for source, name in candidates(layout, major, environ, path):
+            return Cupti(mapped, f"{soname} (already in the process)")
+    refused = []
+    for source, name in candidates(layout, major, os.environ, sys.path):
         try:
-            yield ctypes.CDLL(name), f"{name} ({source})"
-        except OSError as error:  # noqa: PERF203
-            if Path(name).is_absolute():
-                refused.append(f"{name} cannot be loaded: {error}")
+            return Cupti(ctypes.CDLL(name), f"{name} ({source})")
+        except GpuUnavailableError as error:  # noqa: PERF203 - each place may fail by itself
+            refused.append(str(error))
+        except OSError as error:
+            if Path(name).is_absolute() or source == OVERRIDE:
+                refused.append(f"{name} ({source}) cannot be loaded: {error}")
+    raise GpuUnavailableError(
+        refused[0] if refused else "no libcupti was found (install nvidia-cuda-cupti)"
+    )
 
 
 def candidates(
     layout: Layout, major: int | None, environ: Mapping[str, str], path: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """(rule, path or soname) in the order they are tried; files are only listed where they exist.
+
+    The override is tried alone: it failing is news, and no reason to take another.
 
     Args:
         layout: the operating system's.
@@ -311,6 +301,7 @@ def candidates(
     patterns = by_major(layout.patterns, major)
     if environ.get(OVERRIDE):
         yield OVERRIDE, environ[OVERRIDE]
+        return
     for directory in path:
         yield from _files("site-packages", Path(directory or "."), layout.wheel, patterns)
     if environ.get("CONDA_PREFIX"):
