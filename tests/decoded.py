@@ -1,7 +1,7 @@
 """Event files as plain data, to compare what two producers wrote.
 
-The form is that of `golden/golden.jsonl`. Records, tensors, PNG and WAV files are taken apart here
-and not by the package under test; only the message class is the caller's, who may pass that of
+The form is that of `golden/golden.jsonl`. Records, tensors, PNG, GIF and WAV files are taken apart
+here and not by the package under test; only the message class is the caller's, who may pass that of
 another producer.
 """
 
@@ -50,13 +50,18 @@ def records(path: str) -> Iterator[bytes]:
 
 def events(directory: str | os.PathLike[str], message_class: Any) -> list[dict[str, Any]]:
     """All events below a directory but the first of each file, decoded."""
-    found = []
+    return [event for found in runs(directory, message_class).values() for event in found]
+
+
+def runs(directory: str | os.PathLike[str], message_class: Any) -> dict[str, list[dict[str, Any]]]:
+    """The events of each directory with event files, by its path below the one given."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for path in event_files(directory):
+        run = found.setdefault(os.path.relpath(os.path.dirname(path), directory), [])
         for index, data in enumerate(records(path)):
             event = message_class.FromString(data)
-            if index == 0 and event.file_version:
-                continue
-            found.append(_event(event, message_class))
+            if index or not event.file_version:
+                run.append(_event(event, message_class))
     return found
 
 
@@ -98,6 +103,11 @@ def value(message: Any) -> dict[str, Any]:
         result["simple_value"] = _number(message.simple_value)
     elif kind == "histo":
         result["histo"] = _histo(message.histo)
+    elif kind in ("image", "audio"):
+        result[kind] = {
+            field.name: _blob(item) if isinstance(item, bytes) else item
+            for field, item in getattr(message, kind).ListFields()
+        }
     return result
 
 
@@ -117,6 +127,8 @@ def _tensor(message: Any) -> dict[str, Any]:
         values = [_blob(item) for item in message.string_val]
     else:
         array = np.frombuffer(message.tensor_content, content)
+        if not array.size:
+            array = _typed(message, content)
         if name == "bfloat16":
             array = (array.astype(np.uint32) << np.uint32(16)).view(np.float32)
         values = numbers(array)
@@ -126,6 +138,20 @@ def _tensor(message: Any) -> dict[str, Any]:
         if field.name not in ("dtype", "tensor_shape")
     ]
     return {"dtype": name, "shape": shape, "values": values, "field": fields}
+
+
+def _typed(message: Any, content: str) -> Any:
+    """The numbers in `float_val` and its like; complex ones are pairs there, halves are bits."""
+    found = [
+        list(items) for field, items in message.ListFields()
+        if field.name.endswith("_val") and field.name != "string_val"
+    ]
+    (items,) = found or [[]]
+    if content.startswith("<c"):
+        return np.array(items, content.replace("c8", "f4").replace("c16", "f8")).view(content)
+    if message.half_val:
+        return np.array(items, np.uint16).view(content)
+    return np.array(items, content)
 
 
 def numbers(array: Any) -> list[Any]:
@@ -146,6 +172,8 @@ def _blob(data: bytes) -> Any:
         return {"png": _png(data)}
     if data.startswith(b"RIFF"):
         return {"wav": _wav(data)}
+    if data.startswith(b"GIF89a"):
+        return {"gif": _gif(data)}
     return base64.b64encode(data).decode()
 
 
@@ -158,6 +186,20 @@ def _png(data: bytes) -> dict[str, Any]:
         "width": width, "height": height, "bit_depth": depth, "color_type": color,
         "channels": _CHANNELS[color], "sha256": hashlib.sha256(pixels.tobytes()).hexdigest(),
         **({"pixels": pixels.reshape(-1).tolist()} if pixels.size <= _SHOWN else {}),
+    }
+
+
+def _gif(data: bytes) -> dict[str, Any]:
+    from PIL import Image, ImageSequence
+
+    picture = Image.open(io.BytesIO(data))
+    frames = [
+        (frame.info["duration"], np.asarray(frame.convert("RGB")))
+        for frame in ImageSequence.Iterator(picture)
+    ]
+    return {
+        "size": list(picture.size), "durations": [duration for duration, _ in frames],
+        "sha256": [hashlib.sha256(pixels.tobytes()).hexdigest() for _, pixels in frames],
     }
 
 

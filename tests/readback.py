@@ -1,4 +1,4 @@
-"""Reads event files with TensorBoard, and runs scripts that write them in processes of their own."""
+"""Reads event files with TensorBoard, and runs scripts that write them, each in a process."""
 
 from __future__ import annotations
 

@@ -126,9 +126,10 @@ def test_close_writes_makes_durable_and_releases_once() -> None:
     writer.flush()
     assert (sink.events, sink.flushes, sink.closes) == ([b"0"], 1, 1)
     assert writer.closed
-    for add in (writer.add, lambda *event: writer.add_large(*event, 10)):
-        with pytest.raises(WriterClosedError, match="already closed: /run/file"):
-            add(encode, 0.0, 1, None)
+    with pytest.raises(WriterClosedError, match="already closed: /run/file"):
+        writer.add(encode, 0.0, 1, None)
+    with pytest.raises(WriterClosedError, match="already closed: /run/file"):
+        writer.add_large(encode, 0.0, 1, None, 10)
     assert sink.events == [b"0"]
 
 
@@ -336,7 +337,7 @@ def test_errors_a_mode_that_does_not_exist() -> None:
     [({"max_large": 10}, 11), ({"max_bytes": 10_000}, 11), ({"max_bytes": 10}, 2)],
 )
 def test_bounded_memory_callers_wait_while_too_much_is_queued(
-    bounds: dict[str, int], allowed: int
+    bounds: dict[str, Any], allowed: int
 ) -> None:
     sink = Recorder()
     sink.gate.clear()
@@ -368,9 +369,12 @@ def test_bounded_memory_of_small_events(monkeypatch: pytest.MonkeyPatch) -> None
     sink = Recorder()
     sink.gate.clear()
     writer = AsyncWriter(sink.open)
-    thread = threading.Thread(
-        target=lambda: [writer.add(encode, 0.0, step, None) for step in range(2000)]
-    )
+
+    def add() -> None:
+        for step in range(2000):
+            writer.add(encode, 0.0, step, None)
+
+    thread = threading.Thread(target=add)
     thread.start()
     time.sleep(0.7)
     assert thread.is_alive()
@@ -439,8 +443,8 @@ def test_a_finalizer_that_logs_in_the_thread_does_not_wait_for_itself(
 def test_drains_inside_a_drain_leave_the_work_to_the_outer_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where there is no thread, a finalizer or signal handler may interrupt a caller's own drain."""
-    monkeypatch.setattr(async_writer.scheduler, "_send", lambda request: False)
+    """Where there is no thread, a finalizer or a handler may interrupt a caller's own drain."""
+    monkeypatch.setattr(_scheduler.scheduler, "_send", lambda request: False)
     sink = Recorder()
     writer = AsyncWriter(sink.open)
 
@@ -449,9 +453,8 @@ def test_drains_inside_a_drain_leave_the_work_to_the_outer_one(
         writer.close()
         return b"%d" % step
 
-    with writer._lock:
-        writer._queue.extend((each, 0.0, step, None, 0) for step, each in
-                             enumerate([encode, interrupt, encode]))
+    jobs = [encode, interrupt, encode]
+    writer._queue.extend((each, 0.0, step, None, 0) for step, each in enumerate(jobs))
     writer.flush()
     assert sink.events == numbers(3)
     assert (sink.closes, writer.writer) == (1, None)

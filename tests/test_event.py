@@ -5,21 +5,24 @@ import pytest
 from tfevents import event, proto
 from tfevents.errors import BadMessageError
 
+TIME = b"\x09\x00\x00\x00\x00\x00\x00\xf8\x3f"  # 1.5
+
 
 def test_header_as_tensorflow_writes_it_but_for_the_name_of_the_writer() -> None:
-    wanted = b"\x09" + b"\x00\x00\x00\x00\x00\x00\xf8\x3f" + b"\x1a\x0dbrain.Event:2" + b"\x52\x03\x0a\x01w"
+    wanted = TIME + b"\x1a\x0dbrain.Event:2" + b"\x52\x03\x0a\x01w"
     assert event.encode_version(1.5, "w") == wanted
 
 
 def test_simple_scalar_worked_by_hand() -> None:
     encode = event.simple_scalar_encoder("a")
-    wanted = b"\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\x10\x80\x01\x2a\x0a\x0a\x08\x0a\x01a\x15\x00\x00\x00\x3f"
+    wanted = TIME + b"\x10\x80\x01" + b"\x2a\x0a\x0a\x08\x0a\x01a\x15\x00\x00\x00\x3f"
     assert encode(1.5, 128, 0.5) == wanted
 
 
 def test_negative_steps_take_ten_bytes() -> None:
     encode = event.simple_scalar_encoder("")
-    assert encode(0.0, -1, 1.0) == b"\x10" + b"\xff" * 9 + b"\x01" + b"\x2a\x07\x0a\x05\x15\x00\x00\x80\x3f"
+    step = b"\x10" + b"\xff" * 9 + b"\x01"
+    assert encode(0.0, -1, 1.0) == step + b"\x2a\x07\x0a\x05\x15\x00\x00\x80\x3f"
 
 
 def test_values_are_made_when_the_event_is() -> None:

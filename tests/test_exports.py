@@ -61,6 +61,21 @@ SUMMARY = {
     "trace_on": "(graph=True, profiler=False, profiler_outdir=None)",
     "write": "(tag, tensor, step=None, metadata=None, name=None)",
 }
+# What tf.summary lacks.
+MORE = {
+    "custom_scalars": "(layout)",
+    "embedding": "(name, data, metadata=None, images=None, step=None, metadata_header=None)",
+    "figure": "(name, figure, step=None, close=True, description=None)",
+    "hparams": "(hparams, metrics=None, step=None, domain=None)",
+    "mesh": (
+        "(name, vertices, faces=None, colors=None, config_dict=None, step=None, description=None)"
+    ),
+    "pr_curve": (
+        "(name, labels, predictions, step=None, num_thresholds=201, weights=None, description=None)"
+    ),
+    "run_metadata": "(name, data, step=None)",
+    "video": "(name, data, step=None, fps=4, dataformats='NTHWC', description=None)",
+}
 EXPERIMENTAL = {
     "get_step": "()",
     "set_step": "(step)",
@@ -88,11 +103,12 @@ def test_names_of_the_package() -> None:
 
 
 def test_names_of_summary() -> None:
-    assert set(summary.__all__) >= {*SUMMARY, "SummaryWriter", "experimental"}
+    classes = {"FileWriter", "FileWriterCache", "SummaryWriter"}
+    assert set(summary.__all__) == {*SUMMARY, *MORE, *classes, "experimental"}
     assert set(summary.experimental.__all__) == set(EXPERIMENTAL)
 
 
-@pytest.mark.parametrize(("name", "signature"), SUMMARY.items())
+@pytest.mark.parametrize(("name", "signature"), [*SUMMARY.items(), *MORE.items()])
 def test_signatures_of_summary(name: str, signature: str) -> None:
     assert bare(getattr(summary, name)) == signature
 

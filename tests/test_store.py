@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import builtins
 import errno
 import os
 from pathlib import Path
@@ -51,7 +50,9 @@ def test_urls_that_lost_a_slash_make_no_local_folder(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize(("path", "error"), [("a\0b", ValueError), (None, TypeError), (5, TypeError)])
+@pytest.mark.parametrize(
+    ("path", "error"), [("a\0b", ValueError), (None, TypeError), (5, TypeError)]
+)
 def test_paths_that_are_none(path: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         open_store(path)

@@ -315,11 +315,12 @@ def test_use_metadata_gives_step_and_time_to_calls_without(tmp_path: Path) -> No
             writer.add_scalar("a", 1)
             writer.add_image("i", GRAY)
             writer.add_scalar("a", 1, 6, walltime=9.0)
+            writer.add_scalar("a", 1, 7)
         writer.add_scalar("a", 1)
     found = [(event.step, event.wall_time) for event in events(tmp_path)]
-    assert found[:3] == [(5, 2.5), (5, 2.5), (6, 9.0)]
-    assert found[3][0] == 0
-    assert found[3][1] > 1e9
+    assert found[:4] == [(5, 2.5), (5, 2.5), (6, 9.0), (7, 2.5)]
+    assert found[4][0] == 0
+    assert found[4][1] > 1e9
 
 
 def test_tensorboardx_orders_of_arguments(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class Server:
                 start_new_session=True,
             )
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        self._url = self._ready_url()
+        self.url = self._ready_url()
 
     def output(self) -> str:
         return self._output.read_text(errors="replace")
@@ -76,7 +76,7 @@ class Server:
         raise RuntimeError(f"TensorBoard did not start:\n{self.output()}")
 
     def fetch(self, route: str, **query: Any) -> bytes:
-        url = f"{self._url}/data/{route}?{urllib.parse.urlencode(query)}"
+        url = f"{self.url}/data/{route}?{urllib.parse.urlencode(query)}"
         with self._open(url, timeout=60) as response:
             data: bytes = response.read()
         return data

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import sys
 import threading
 import time
 import warnings
@@ -36,12 +35,12 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Literal, TypeAlias, cast
 
-from tfevents import _scheduler
+from tfevents import _scheduler, _warn
 from tfevents._scheduler import TICK, Bell, scheduler
 from tfevents._types import Encode, EventWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
 
-__all__ = ["AsyncWriter", "OnError", "flush_all", "warn_caller"]
+__all__ = ["AsyncWriter", "OnError", "flush_all"]
 
 #: Seconds between attempts to write after a fault.
 RETRY = 1.0
@@ -278,7 +277,8 @@ class AsyncWriter:
         if speak and self._on_error == "raise":
             raise _retell(error, lost) from error
         if speak:
-            warn_caller(f"{_retell(error, lost)}", RuntimeWarning)
+            text = f"{_retell(error, lost)}"
+            warnings.warn(text, RuntimeWarning, stacklevel=_warn.outside())
 
     # -- the thread's side
 
@@ -526,12 +526,3 @@ def flush_all() -> None:
                 first = first or error
     if first is not None:
         raise first
-
-
-def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warns at the line outside of this package that led here, however many calls lie between."""
-    package = __name__.partition(".")[0]
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)

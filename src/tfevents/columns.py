@@ -118,10 +118,12 @@ class Columns:
     Attributes:
         metadata: the first metadata of each tag that name a plugin, serialized; later events of
             a tag often come without.
+        restarts: offset and step of each event that says a session starts (again).
     """
 
     def __init__(self, *, hold: bool = False) -> None:
         self.hold = hold
+        self.restarts: list[tuple[int, int]] = []
         self._tags = _TagIds()
         self._metadata: dict[int, tuple[int, bytes]] = {}
         self._plugins: dict[bytes, str | None] = {}
@@ -299,6 +301,8 @@ class Columns:
         """Takes an unusual event; its parts are not where they seem, so their bytes are kept."""
         what = message.WhichOneof("what")
         step, time = message.step, message.wall_time
+        if what == "session_log" and message.session_log.status == message.session_log.START:
+            self.restarts.append((offset, step))
         if what in ("graph_def", "meta_graph_def", "tagged_run_metadata"):
             payload = getattr(message, what)
             tag = payload.tag.encode() if what == "tagged_run_metadata" else b""

@@ -19,14 +19,16 @@ import contextlib
 import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from tfevents import filename, plugin, store, tensor
+from tfevents import filename, plugin, store
 from tfevents.columns import Columns, Entry
 from tfevents.errors import BadMessageError, RecordError
+from tfevents.frames import Frames
+from tfevents.kinds import KINDS, decoder, kind_of, plugin_data
 from tfevents.reader import Notice, Tail
 from tfevents.series import Series
 
@@ -36,46 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "LogDir", "Run", "Series", "read"]
 
-#: The kinds of data that `Run.tags()` lists, in its order.
-KINDS = (
-    "scalars",
-    "images",
-    "audio",
-    "histograms",
-    "texts",
-    "tensors",
-    "hparams",
-    "pr_curves",
-    "meshes",
-    "custom_scalars",
-    "graphs",
-    "run_metadata",
-)
-
-_FORM_KINDS = {
-    "simple_value": "scalars",
-    "histo": "histograms",
-    "image": "images",
-    "audio": "audio",
-    "graph_def": "graphs",
-    "meta_graph_def": "graphs",
-    "tagged_run_metadata": "run_metadata",
-}
-_PLUGIN_KINDS = {
-    plugin.SCALARS: "scalars",
-    plugin.IMAGES: "images",
-    plugin.AUDIO: "audio",
-    plugin.HISTOGRAMS: "histograms",
-    plugin.TEXT: "texts",
-    plugin.HPARAMS: "hparams",
-    plugin.PR_CURVES: "pr_curves",
-    plugin.MESH: "meshes",
-    plugin.CUSTOM_SCALARS: "custom_scalars",
-    plugin.GRAPH_RUN_METADATA: "run_metadata",
-    plugin.GRAPH_RUN_METADATA_GRAPH: "run_metadata",
-}
-# The tag of a graph, as TensorBoard calls it.
-_GRAPH_TAG = "__run_graph__"
+_LAST = 2**63 - 1  # the highest step
+_TASKS = 64  # into how many the files are cut for an executor, at most about
 
 
 class Executor(Protocol):
@@ -110,6 +74,18 @@ class _File:
         tail.finish()
         return self
 
+    def expiry(self, later: int) -> _Expiry:
+        """Which points of this file stay, given the highest step that later files let stay.
+
+        A session that starts at step s takes the place of all points at or after s before it.
+        """
+        restarts = sorted(self.columns.restarts)
+        limits = [later]
+        for _, step in reversed(restarts):
+            limits.append(min(limits[-1], max(step - 1, -_LAST)))
+        offsets = np.array([offset for offset, _ in restarts], np.int64)
+        return _Expiry(offsets, np.array(limits[::-1], np.int64))
+
     def payloads(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes]]:
         """Entries with their bytes, in order."""
         source: Source | None = None
@@ -127,7 +103,21 @@ class _File:
                 source.close()
 
 
-class Run:
+class _Expiry(NamedTuple):
+    """Where a file's sessions start, and the highest steps that stay before, between and after."""
+
+    offsets: npt.NDArray[np.int64]
+    limits: npt.NDArray[np.int64]
+
+    def keeps(
+        self, offsets: npt.NDArray[np.int64], steps: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        """Which points no later start has overtaken."""
+        limits = self.limits[np.searchsorted(self.offsets, offsets, "right")]
+        return np.less_equal(steps, limits)
+
+
+class Run(Frames):
     """The data of one run: all event files of one directory.
 
     Every series is in the order of the files, all points, unless its arguments say otherwise:
@@ -135,8 +125,9 @@ class Run:
     each step. An unknown tag raises KeyError.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, purge: bool = False) -> None:
         self.name = name
+        self._purge = purge
         self._files: dict[str, _File] = {}
         self._stale = True
         # kind -> tag -> the stored tags, forms and plugins of its values, apart from plain scalars
@@ -156,10 +147,9 @@ class Run:
         """Makes the next question look for what was added to the files."""
         self._stale = True
 
-    def replace(self, files: list[_File]) -> None:
-        """Takes the run's files back, in their order, after something else has read them."""
-        self._files = dict(zip(self._files, files, strict=True))
-        self._index()
+    def replace(self, path: str, file: _File) -> None:
+        """Takes a file back, after another process has read it."""
+        self._files[path] = file
 
     @property
     def files(self) -> list[_File]:
@@ -185,7 +175,9 @@ class Run:
     def scalars(self, tag: str, *, order: str = "file", keep: str = "all") -> Series:
         """Numbers; `values` is a float64 array."""
         forms = self._forms("scalars", tag)
-        parts = [self._numbers(file, tag, forms) for file in self._files.values()]
+        parts = [
+            self._numbers(file, tag, forms, expiry) for file, expiry in self._with_expiry("scalars")
+        ]
         steps, times, values = map(np.concatenate, zip(*parts, strict=True))
         return Series(tag, steps, times, values).arranged(order=order, keep=keep)
 
@@ -209,9 +201,25 @@ class Run:
         """`tfevents.values.tensor.Tensor` objects, of tags that no other kind has."""
         return self._series("tensors", tag, order, keep)
 
-    def hparams(self, tag: str, *, order: str = "file", keep: str = "all") -> Series:
-        """`tfevents.values.hparams.HParams` objects."""
-        return self._series("hparams", tag, order, keep)
+    @overload
+    def hparams(self) -> dict[str, Any]: ...
+
+    @overload
+    def hparams(self, tag: str, *, order: str = "file", keep: str = "all") -> Series: ...
+
+    def hparams(self, tag: str | None = None, *, order: str = "file", keep: str = "all") -> Any:
+        """The hyperparameters of the run by name, a dict that is empty if there are none.
+
+        Numbers come as float: the format knows no integers. With a tag, a series of
+        `tfevents.values.hparams.HParams` objects, the parts of the session as they were written.
+        """
+        if tag is not None:
+            return self._series("hparams", tag, order, keep)
+        found: dict[str, Any] = {}
+        for each in self.tags()["hparams"]:
+            for value in self._series("hparams", each, order, keep).values:
+                found.update(value.hparams)
+        return found
 
     def pr_curves(self, tag: str, *, order: str = "file", keep: str = "all") -> Series:
         """`tfevents.values.pr_curve.PrCurve` objects."""
@@ -235,11 +243,29 @@ class Run:
         Raises:
             KeyError: there is none.
         """
-        values = self._series("graphs", _GRAPH_TAG, "file", "all").values
+        values = self._series("graphs", plugin.GRAPH_TAG, "file", "all").values
         if not values:
             raise KeyError(f"run {self.name!r}: the graph cannot be decoded")
         graph: proto.GraphDef = values[-1]
         return graph
+
+    def plot(self, *tags: str, ax: Any = None, smooth: float = 0.0, **style: Any) -> Any:
+        """Draws scalar series, of all tags unless some are given; see `Series.plot`."""
+        from tfevents import _display
+
+        chosen = tags or tuple(self.tags()["scalars"])
+        return _display.plot([(tag, self.scalars(tag)) for tag in chosen], ax, smooth, style)
+
+    def _repr_html_(self) -> str:
+        from tfevents import _display
+
+        return _display.run_table(self)
+
+    def _named_series(self, kind: str, keep: str) -> Iterator[tuple[str, Series]]:
+        if kind not in KINDS or kind == "graphs":
+            raise ValueError(f"kind must be one of {', '.join(KINDS)} but graphs, not {kind!r}")
+        for tag in self.tags()[kind]:
+            yield self.name, getattr(self, kind)(tag, keep=keep)
 
     def _load(self) -> None:
         if self._stale:
@@ -255,13 +281,13 @@ class Run:
         for file in self._files.values():
             for tag, data in file.columns.metadata.items():
                 self._metadata.setdefault(tag, data)
-        plugins = {tag: _plugin_data(data).plugin_name for tag, data in self._metadata.items()}
+        plugins = {tag: plugin_data(data).plugin_name for tag, data in self._metadata.items()}
         for file in self._files.values():
             for tag in file.columns.scalar_tags():
                 self._kinds["scalars"].setdefault(tag, {})
             for tag, form, name in file.columns.entry_kinds():
-                kind = _kind(form, name or plugins.get(tag, ""))
-                shown = _GRAPH_TAG if kind == "graphs" else tag
+                kind = kind_of(form, name or plugins.get(tag, ""))
+                shown = plugin.GRAPH_TAG if kind == "graphs" else tag
                 if kind:
                     self._kinds[kind].setdefault(shown, {})[tag, form, name] = None
 
@@ -281,7 +307,9 @@ class Run:
     def _series(self, kind: str, tag: str, order: str, keep: str) -> Series:
         forms = self._forms(kind, tag)
         points = [
-            point for file in self._files.values() for point in self._points(file, kind, forms)
+            point
+            for file, expiry in self._with_expiry(kind)
+            for point in self._points(file, kind, forms, expiry)
         ]
         return Series(
             tag,
@@ -290,12 +318,31 @@ class Run:
             [value for _, value in points],
         ).arranged(order=order, keep=keep)
 
+    def _with_expiry(self, kind: str) -> list[tuple[_File, _Expiry | None]]:
+        """The files, each with what tells the points that a restart has overtaken, if asked for."""
+        files = list(self._files.values())
+        if not self._purge or kind in ("graphs", "hparams"):
+            return [(file, None) for file in files]
+        found: list[tuple[_File, _Expiry | None]] = []
+        last = _LAST
+        for file in reversed(files):
+            expiry = file.expiry(last)
+            last = int(expiry.limits[0])
+            found.append((file, expiry))
+        return found[::-1]
+
     def _numbers(
-        self, file: _File, tag: str, forms: Iterable[tuple[str, str, str]]
+        self,
+        file: _File,
+        tag: str,
+        forms: Iterable[tuple[str, str, str]],
+        expiry: _Expiry | None,
     ) -> tuple[Any, Any, Any]:
         """Steps, times and values of a file's scalars: the plain ones, and tensors among them."""
         table = file.columns.scalars(tag)
-        odd = list(self._points(file, "scalars", forms))
+        if expiry is not None:
+            table = table.take(expiry.keeps(table.offsets, table.steps))
+        odd = list(self._points(file, "scalars", forms, expiry))
         if not odd:
             return table[2:]
         stamps = [(entry.offset, entry.step, entry.wall_time, value) for entry, value in odd]
@@ -308,12 +355,20 @@ class Run:
         return steps, times, values
 
     def _points(
-        self, file: _File, kind: str, forms: Iterable[tuple[str, str, str]]
+        self,
+        file: _File,
+        kind: str,
+        forms: Iterable[tuple[str, str, str]],
+        expiry: _Expiry | None,
     ) -> Iterator[tuple[Entry, Any]]:
         """The entries of these forms in one file with their values decoded, in file order."""
         found = [(entry, form[0]) for form in forms for entry in file.columns.entries(*form)]
         found.sort(key=lambda item: item[0].offset)
-        decode = _decoder(kind)
+        if expiry is not None and found:
+            places = np.array([(entry.offset, entry.step) for entry, _ in found], np.int64)
+            keeps = expiry.keeps(places[:, 0], places[:, 1]).tolist()
+            found = [item for item, kept in zip(found, keeps, strict=True) if kept]
+        decode = decoder(kind)
         payloads = file.payloads(entry for entry, _ in found)
         for (entry, tag), (_, data) in zip(found, payloads, strict=False):
             try:
@@ -324,14 +379,23 @@ class Run:
             yield entry, value
 
 
-class LogDir(Mapping[str, Run]):
+class LogDir(Frames, Mapping[str, Run]):
     """The runs of a log directory by name: their relative path, and "." for the root itself.
 
     It is what was there when it was made; `reload()` looks again.
     """
 
-    def __init__(self, place: Store, path: str, *, strict: bool, executor: Executor | None) -> None:
+    def __init__(
+        self,
+        place: Store,
+        path: str,
+        *,
+        strict: bool,
+        executor: Executor | None,
+        purge: bool = False,
+    ) -> None:
         self.path = path
+        self._purge = purge
         self._store = place
         self._strict = strict
         self._executor = executor
@@ -372,21 +436,70 @@ class LogDir(Mapping[str, Run]):
         for run in self._runs.values():
             run.expire()
         if self._executor is not None:
-            files = [file for run in self._runs.values() for file in run.files]
-            loaded = iter(list(self._executor.map(_load, files)))
-            for run in self._runs.values():
-                run.replace([next(loaded) for _ in run.files])
+            self._load_with(self._executor)
         return self
+
+    def hparams(self) -> dict[str, dict[str, Any]]:
+        """The hyperparameters of each run that has any: a table of runs and names.
+
+        `pandas.DataFrame.from_dict(log.hparams(), orient="index")` shows it.
+        """
+        found = {name: run.hparams() for name, run in self._runs.items()}
+        return {name: hparams for name, hparams in found.items() if hparams}
+
+    def plot(self, tag: str, ax: Any = None, *, smooth: float = 0.0, **style: Any) -> Any:
+        """Draws one scalar tag of all runs that have it; see `Series.plot`.
+
+        Raises:
+            KeyError: no run has it.
+        """
+        from tfevents import _display
+
+        having = [run for run in self._runs.values() if tag in run.tags()["scalars"]]
+        if not having:
+            raise KeyError(f"no run has the scalars tag {tag!r}")
+        return _display.plot([(run.name, run.scalars(tag)) for run in having], ax, smooth, style)
+
+    def _repr_html_(self) -> str:
+        from tfevents import _display
+
+        return _display.log_table(self)
+
+    def _named_series(self, kind: str, keep: str) -> Iterator[tuple[str, Series]]:
+        for run in self._runs.values():
+            yield from run._named_series(kind, keep)
+
+    def _load_with(self, executor: Executor) -> None:
+        """Makes the first pass over new files elsewhere; what grows later is read here.
+
+        A task takes several files when there are many. What comes back are columns, not events.
+        """
+        new = [
+            (run, path, file)
+            for run in self._runs.values()
+            for path, file in zip(run.paths, run.files, strict=True)
+            if not file.tail.begun
+        ]
+        files = [file for _, _, file in new]
+        size = 1 + len(files) // _TASKS
+        tasks = [files[at : at + size] for at in range(0, len(files), size)]
+        loaded = (file for task in executor.map(_load, tasks) for file in task)
+        for (run, path, _), file in zip(new, loaded, strict=True):
+            run.replace(path, file)
 
     def _run(self, path: str) -> Run:
         rest = path[len(self.path) :] if path.startswith(self.path) else path
         parts = rest.replace(os.sep, "/").strip("/").split("/")
         name = "/".join(part for part in parts[:-1] if part != ".") or "."
-        return self._runs.setdefault(name, Run(name))
+        return self._runs.setdefault(name, Run(name, purge=self._purge))
 
 
 def read(
-    path_or_url: PathLike, *, strict: bool = False, executor: Executor | None = None
+    path_or_url: PathLike,
+    *,
+    strict: bool = False,
+    executor: Executor | None = None,
+    purge: bool = False,
 ) -> LogDir:
     """Reads a log directory, or one event file.
 
@@ -397,91 +510,21 @@ def read(
         path_or_url: a directory or a file; a URL is opened with fsspec.
         strict: raise at the first record or value that is bad, when its run is read.
         executor: read all files now, with `executor.map`; without, each when it is asked for. An
-            executor of processes uses as many cores as it has.
+            executor of processes uses as many cores as it has, Dask's those of a cluster.
+        purge: leave out the points that a restart has overtaken: where a session says that it
+            starts at step s (`purge_step`), all points at or after s that stand before it in the
+            run, as TensorBoard does. Graphs and hyperparameters stay.
 
     Raises:
         FileNotFoundError: there is no such path.
     """
     place, path = store.open_store(path_or_url)
-    result = LogDir(place, path, strict=strict, executor=executor).reload()
+    result = LogDir(place, path, strict=strict, executor=executor, purge=purge).reload()
     if not result:  # a directory may be empty, but it has to be there
         with contextlib.suppress(IsADirectoryError, PermissionError):
             place.open(path).close()
     return result
 
 
-def _load(file: _File) -> _File:
-    return file.load()
-
-
-def _kind(form: str, name: str) -> str | None:
-    """The kind of a value, by the field that is set or else by its plugin."""
-    if form in _FORM_KINDS:
-        return _FORM_KINDS[form]
-    if form == "tensor":
-        return _PLUGIN_KINDS.get(name, "tensors")
-    return "hparams" if name == plugin.HPARAMS else None
-
-
-def _plugin_data(metadata: bytes) -> Any:
-    from tfevents import proto
-
-    return proto.SummaryMetadata.FromString(metadata).plugin_data
-
-
-def _message(form: str, data: bytes, metadata: bytes) -> proto.Summary.Value:
-    """A value; where its tag's metadata are on an earlier event, with those."""
-    from tfevents import proto
-
-    value = proto.Summary.Value.FromString(data)
-    if metadata and form in ("", "tensor") and not value.metadata.plugin_data.plugin_name:
-        value.metadata.plugin_data.CopyFrom(_plugin_data(metadata))
-    return value
-
-
-def _decode_graph(form: str, data: bytes, metadata: bytes) -> proto.GraphDef:
-    from tfevents import proto
-
-    if form == "meta_graph_def":
-        return proto.MetaGraphDef.FromString(data).graph_def
-    return proto.GraphDef.FromString(data)
-
-
-def _decode_run_metadata(form: str, data: bytes, metadata: bytes) -> proto.RunMetadata:
-    from tfevents import proto
-
-    if form != "tagged_run_metadata":
-        data = tensor.from_proto(proto.Summary.Value.FromString(data).tensor).ravel()[0]
-    return proto.RunMetadata.FromString(data)
-
-
-def _decode_number(form: str, data: bytes, metadata: bytes) -> float:
-    return float(tensor.from_proto(_message(form, data, metadata).tensor).item())
-
-
-# Kind -> module and class in tfevents.values, imported when such a value is first decoded.
-_VALUES = {
-    "images": ("image", "Image"),
-    "audio": ("audio", "Audio"),
-    "histograms": ("histogram", "Histogram"),
-    "texts": ("text", "Text"),
-    "tensors": ("tensor", "Tensor"),
-    "hparams": ("hparams", "HParams"),
-    "pr_curves": ("pr_curve", "PrCurve"),
-    "meshes": ("mesh", "Mesh"),
-    "custom_scalars": ("custom_scalars", "CustomScalars"),
-}
-_DECODERS: dict[str, Callable[[str, bytes, bytes], Any]] = {
-    "scalars": _decode_number,
-    "graphs": _decode_graph,
-    "run_metadata": _decode_run_metadata,
-}
-
-
-def _decoder(kind: str) -> Callable[[str, bytes, bytes], Any]:
-    """What makes a value of this kind of its form, its bytes and the metadata of its tag."""
-    if kind in _DECODERS:
-        return _DECODERS[kind]
-    module, name = _VALUES[kind]
-    from_value = getattr(import_module(f"tfevents.values.{module}"), name).from_value
-    return lambda form, data, metadata: from_value(_message(form, data, metadata))
+def _load(files: list[_File]) -> list[_File]:
+    return [file.load() for file in files]

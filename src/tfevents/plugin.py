@@ -21,9 +21,12 @@ __all__ = [
     "DATA_CLASS_SCALAR",
     "DATA_CLASS_TENSOR",
     "DATA_CLASS_UNKNOWN",
+    "GRAPHS",
     "GRAPH_KERAS_MODEL",
     "GRAPH_RUN_METADATA",
     "GRAPH_RUN_METADATA_GRAPH",
+    "GRAPH_TAG",
+    "GRAPH_TAGGED_RUN_METADATA",
     "HISTOGRAMS",
     "HPARAMS",
     "HPARAMS_EXPERIMENT_TAG",
@@ -51,9 +54,13 @@ CUSTOM_SCALARS = "custom_scalars"
 GRAPH_RUN_METADATA = "graph_run_metadata"
 GRAPH_RUN_METADATA_GRAPH = "graph_run_metadata_graph"
 GRAPH_KERAS_MODEL = "graph_keras_model"
+# Never on disk: what TensorBoard makes of the events for graphs and run metadata.
+GRAPHS = "graphs"
+GRAPH_TAGGED_RUN_METADATA = "graph_tagged_run_metadata"
 
 # Tags that are fixed by their plugin.
 CUSTOM_SCALARS_TAG = "custom_scalars__config__"
+GRAPH_TAG = "__run_graph__"  # not on disk either
 HPARAMS_EXPERIMENT_TAG = "_hparams_/experiment"
 HPARAMS_SESSION_START_TAG = "_hparams_/session_start_info"
 HPARAMS_SESSION_END_TAG = "_hparams_/session_end_info"

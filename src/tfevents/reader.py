@@ -85,6 +85,11 @@ class Tail:
         return self._parser.offset
 
     @property
+    def begun(self) -> bool:
+        """Whether the file was opened at least once."""
+        return self._begun
+
+    @property
     def ended(self) -> bool:
         """Whether nothing can follow, because the next record cannot be located."""
         return self._parser.stopped is not None or (

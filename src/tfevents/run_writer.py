@@ -6,7 +6,6 @@ up the encoder of its tag and appends to a queue; all else is done by the thread
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import re
@@ -14,11 +13,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfevents import arrays, event
-from tfevents.async_writer import AsyncWriter, OnError, warn_caller
+from tfevents import _warn, arrays, event
+from tfevents.async_writer import AsyncWriter, OnError
 from tfevents.event_file import EventFileWriter
 from tfevents.store import LocalStore, open_store
-from tfevents.values.scalar import FLOAT32_LIMIT
+from tfevents.values.scalar import FLOAT32_LIMIT, Scalar
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -56,6 +55,10 @@ class RunWriter:
 
     A pickled or copied writer opens a new file in the same directory. Then `store` and `wrap` must
     pickle too.
+
+    Attributes:
+        logdir: the directory, as it was given.
+        told: what the user was warned of, for `_warn.once`.
 
     Raises:
         OSError: the directory or file cannot be made.
@@ -98,7 +101,7 @@ class RunWriter:
         self._add = self._events.add
         self._simple: dict[str, Encode] = {}
         self._tensor: dict[str, Encode] = {}
-        self._warned: set[tuple[str, str]] = set()
+        self.told: _warn.Told = set()
         if first_step is not None:
             self._purge(first_step)
 
@@ -157,10 +160,9 @@ class RunWriter:
     def _float32(self, data: Any, tag: str) -> float:
         """The slow way to a scalar: other types, non-finite and very large numbers."""
         value = arrays.scalar(data, tag=tag)
-        if FLOAT32_LIMIT <= abs(value) < math.inf:
-            text = f"tag {tag!r}: {value!r} is beyond float32 and is stored as infinity"
-            self.warn(tag, "overflow", text)
-            return math.copysign(math.inf, value)
+        if abs(value) >= FLOAT32_LIMIT:
+            with _warn.once(self.told):
+                return Scalar.from_data(value, tag=tag).value
         return value
 
     # -- everything else
@@ -219,14 +221,6 @@ class RunWriter:
         self.add_event(proto.Event(wall_time=now, step=step, session_log=start))
 
     # -- life
-
-    def warn(self, tag: str, reason: str, message: str) -> None:
-        """Warns the caller, once per tag and reason."""
-        if (tag, reason) not in self._warned:
-            if len(self._warned) >= _MAX_TAGS:
-                self._warned.clear()
-            self._warned.add((tag, reason))
-            warn_caller(message)
 
     def flush(self) -> None:
         """Returns when everything added before is visible to other processes.

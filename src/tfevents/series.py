@@ -50,6 +50,64 @@ class Series:
     def __repr__(self) -> str:
         return f"<Series {self.tag!r}: {len(self)} points>"
 
+    def _repr_html_(self) -> str:
+        from tfevents import _display
+
+        shown = f"{self.tag}: {len(self)} points"
+        if not isinstance(self.values, np.ndarray):
+            return _display.table(shown, [], [])
+        return _display.table(shown, [], [[_display.curve(self)]])
+
+    def smoothed(self, weight: float) -> Series:
+        """The exponential moving average that TensorBoard draws, without its bias to zero.
+
+        Points count in the order of the series. As in TensorBoard, values that are not finite are
+        left as they are and do not count, and a constant series is left alone.
+
+        Args:
+            weight: 0 (no smoothing) to 1, TensorBoard's slider.
+
+        Raises:
+            TypeError: the values are no numbers.
+            ValueError: another weight.
+        """
+        values = self._numbers()
+        if not 0 <= weight <= 1:
+            raise ValueError(f"{self.tag!r}: the weight must be from 0 to 1, not {weight!r}")
+        if (values == values[:1]).all():
+            return Series(self.tag, self.steps, self.wall_times, values.copy())
+        smooth = values.copy()
+        finite = np.isfinite(values)
+        last = 0.0
+        found = []
+        for count, value in enumerate(values[finite].tolist(), 1):
+            last = last * weight + (1 - weight) * value
+            found.append(last / (1 if weight == 1 else 1 - weight**count))
+        smooth[finite] = found
+        return Series(self.tag, self.steps, self.wall_times, smooth)
+
+    def plot(self, ax: Any = None, *, smooth: float = 0.0, **style: Any) -> Any:
+        """Draws the numbers over the steps with matplotlib; returns the Axes.
+
+        Args:
+            ax: the Axes, or None for pyplot's current one.
+            smooth: the weight of `smoothed`; the numbers themselves stay visible, faintly.
+            style: for `Axes.plot`.
+
+        Raises:
+            ImportError: matplotlib is not installed.
+            TypeError: the values are no numbers.
+        """
+        from tfevents import _display
+
+        self._numbers()
+        return _display.plot([(self.tag, self)], ax, smooth, style)
+
+    def _numbers(self) -> npt.NDArray[np.float64]:
+        if not isinstance(self.values, np.ndarray):
+            raise TypeError(f"{self.tag!r}: only scalars can be drawn or smoothed")
+        return self.values
+
     def arranged(self, *, order: str = "file", keep: str = "all") -> Series:
         """The points in another order, or one for each step.
 

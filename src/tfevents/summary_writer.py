@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tfevents import arrays
 from tfevents.async_writer import OnError
+from tfevents.run_writer import _step as checked_step
 from tfevents.run_writer import check_tag, child_path
 from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, Defaults, FileWriter
 
@@ -127,6 +128,7 @@ class SummaryWriter:
         if (
             new_style or double_precision or display_name or summary_description
             or global_step is None or file is None
+            or (walltime is None and self._defaults.walltime is not None)
             # file.patched(), written out for speed
             or FileWriter.add_summary is not _ADD_SUMMARY
             or FileWriter.add_event is not _ADD_EVENT
@@ -153,7 +155,7 @@ class SummaryWriter:
         value = Scalar.from_data(data, tag=str(tag), double=as_tensor and double is True)
         if as_tensor:
             to_value: ToValue = partial(
-                value.to_tensor_value, display_name=display_name, description=description
+                value.to_torch_value, display_name=display_name, description=description
             )
         else:
             to_value = partial(_described_field, value, display_name, description)
@@ -204,7 +206,8 @@ class SummaryWriter:
             return
         if layout != "runs":
             raise ValueError(f"layout must be 'runs' or 'tags', got {layout!r}")
-        walltime = time.time() if walltime is None else walltime
+        walltime = time.time() if self._walltime(walltime) is None else walltime
+        global_step = checked_step(self._step(global_step), main_tag)
         fields = _scalar_fields("", tag_scalar_dict)
         names = [f"{main_tag.replace('/', '_')}_{key}" for key, _ in fields]
         writers = [self._sub_writer(name) for name in names]
@@ -310,7 +313,7 @@ class SummaryWriter:
         value = PrCurve.from_data(
             labels, predictions, tag=str(tag), num_thresholds=num_thresholds, weights=weights
         )
-        self._emit([(tag, value.to_tensor_value)], global_step, walltime, value.nbytes)
+        self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
     def add_pr_curve_raw(
         self, tag: str, true_positive_counts: Any, false_positive_counts: Any,
@@ -320,7 +323,8 @@ class SummaryWriter:
     ) -> None:
         """Logs a precision-recall curve that is computed already, from six arrays [n].
 
-        `num_thresholds` and `weights` are accepted as in the peers; the arrays say it all.
+        `num_thresholds` and `weights` are accepted as in the peers, but the file says what is true:
+        as many thresholds as there are.
         """
         from tfevents.values.pr_curve import PrCurve
 
@@ -328,7 +332,7 @@ class SummaryWriter:
             true_positive_counts, false_positive_counts, true_negative_counts,
             false_negative_counts, precision, recall, tag=str(tag),
         )
-        self._emit([(tag, value.to_tensor_value)], global_step, walltime, value.nbytes)
+        self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
     # -- pictures, sound, text
 
@@ -636,7 +640,7 @@ class SummaryWriter:
 
         Args:
             hparam_dict: name to value: numbers, bool, str, or anything that has a text form.
-            metric_dict: name to number. None and missing metrics are allowed.
+            metric_dict: name to number. None, or a None in it, is left out (with a warning).
             hparam_domain_discrete: name to all values it may take. tensorboardX has `name` and
                 `global_step` at this place and the next; a str and a number are taken as those.
             run_name: the sub-run this is logged to, by default the time of the call. "." logs
@@ -647,19 +651,19 @@ class SummaryWriter:
         Raises:
             TypeError, ValueError: a name or value does not fit; nothing is logged.
         """
-        from tfevents.values import hparams
+        from tfevents.values.hparams import HParams
 
         if isinstance(hparam_domain_discrete, str):  # tensorboardX's order
             name, hparam_domain_discrete = hparam_domain_discrete, None
             if not isinstance(run_name, str):
                 run_name, global_step = None, run_name if global_step is None else global_step
         run_name = run_name or name or str(time.time())
-        metrics = {key: value for key, value in (metric_dict or {}).items() if value is not None}
-        session = hparams.session(hparam_dict, metrics, hparam_domain_discrete)
-        scalars = _scalar_fields("", metrics)
+        session = HParams.from_data(hparam_dict, metric_dict, domain=hparam_domain_discrete)
+        scalars = _scalar_fields("", session.metrics)
+        global_step = checked_step(self._step(global_step), "hparams")
         writer = None if run_name == "." else self._sub_writer(run_name)
-        for tag, to_value in session:
-            self._emit([(tag, to_value)], global_step, None, 1024, writer)
+        for part in session.parts():
+            self._emit([part], global_step, None, session.nbytes, writer)
         for field in scalars:
             self._emit([field], global_step, None, 8, writer)
 
@@ -750,7 +754,8 @@ class SummaryWriter:
         file = writer or self._get_file_writer()
         for tag, _ in values:
             check_tag(tag)
-        number, now = arrays.lenient_step(self._step(step)), self._walltime(walltime)
+        number = checked_step(self._step(step), values[0][0] if values else "")
+        now = self._walltime(walltime)
         if file.patched():
             from tfevents import proto
 
@@ -823,11 +828,8 @@ def _described_field(value: Any, display_name: str, description: str, tag: str) 
     """A `simple_value` with metadata, if there is something to say."""
     message = value.to_field_value(tag)
     if display_name or description:
-        from tfevents import plugin
-
-        message.metadata.CopyFrom(
-            plugin.metadata(plugin.SCALARS, display_name=display_name, description=description)
-        )
+        message.metadata.display_name = display_name
+        message.metadata.summary_description = description
     return message
 
 

@@ -418,6 +418,7 @@ API int cuptiActivityPushExternalCorrelationId(uint32_t kind, uint64_t id)
 {
     MAY_FAIL
     if (kind == 0 || kind > 5) return INVALID_PARAMETER;
+    if (depth[kind] == 64) return MAX_LIMIT;
     pushed[kind][depth[kind]++] = id;
     return OK;
 }

@@ -104,6 +104,7 @@ typedef struct {
     uint32_t graphId;
     uint32_t channelID;
     uint32_t channelType;
+    uint32_t pad2;
     uint32_t sourceGraphId;
     uint64_t sourceGraphNodeId;
 } fake_memset_record;

@@ -21,8 +21,8 @@ def api(correlation: int, start: int = 1000, end: int = 1200, cbid: int = 211) -
     return struct.pack("<IIQQIIII", 5, cbid, start, end, 100, 7, correlation, 0)
 
 
-def external(correlation: int, external_id: int) -> bytes:
-    return struct.pack("<IIQII", 39, 5, external_id, correlation, 0)
+def external(correlation: int, external_id: int, kind: int = 5) -> bytes:
+    return struct.pack("<IIQII", 39, kind, external_id, correlation, 0)
 
 
 def kernel(correlation: int, start: int, end: int, name: int = 0) -> bytes:
@@ -72,6 +72,12 @@ def test_fields_come_from_their_offsets() -> None:
     assert trace.api.tolist() == [(1000, 1200, 2, 211, 0, 100, 7, 9, 0)]
     assert trace.dropped == 0
     assert trace.notes == ()
+
+
+def test_ids_that_other_tools_pushed_are_not_ours() -> None:
+    trace = parse(external(1, 7, kind=3) + external(1, 8) + external(2, 9, kind=4))
+    assert trace.external.tolist() == [(1, 8)]
+    assert trace.dropped == 0
 
 
 def test_a_kind_we_do_not_read_is_stepped_over() -> None:

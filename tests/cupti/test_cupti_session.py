@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from cupti_fake import RELEASES, run
 
-from tfevents.profiler.cupti import GpuSession, session
+from tfevents.profiler.cupti import GpuSession, GpuUnavailableError, session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake library is for Linux")
 
@@ -99,6 +99,23 @@ say(pairs=trace.external.tolist(), pushed=[outer, inner], after=session.push(1))
     assert said["pairs"] == [[2, big], [3, big], [4, 5], [5, big]]
     assert said["pushed"] == [True, True]
     assert said["after"] is False
+
+
+def test_a_push_that_fails_wants_no_pop_and_is_told() -> None:
+    said = run("""
+session = GpuSession()
+session.start()
+pushed = [session.push(number) for number in range(66)]
+fake.fake_launch(1)
+for _ in range(64):
+    session.pop()
+fake.fake_launch(1)
+trace = session.stop()
+say(pushed=sum(pushed), pairs=trace.external.tolist(), notes=trace.notes)
+""")
+    assert said["pushed"] == 64
+    assert said["pairs"] == [[1, 63]]
+    assert said["notes"] == ["2 spans could not be tied to their work"]
 
 
 def test_spans_belong_to_threads() -> None:
@@ -315,7 +332,7 @@ say(correlations=trace.kernels["correlation"].tolist())
 def test_a_running_torch_profiler_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     profiling = SimpleNamespace(autograd=SimpleNamespace(_profiler_enabled=lambda: True))
     monkeypatch.setitem(sys.modules, "torch", profiling)
-    with pytest.raises(session.GpuUnavailableError, match="profiler is running"):
+    with pytest.raises(GpuUnavailableError, match="profiler is running"):
         GpuSession().start()
     profiling.autograd._profiler_enabled = lambda: False
     assert session.torch_is_profiling() is False

@@ -1,7 +1,11 @@
 """Names that code written for other libraries imports, each loaded on first use.
 
-`v1` is tf.compat.v1: the writer and the summaries of TensorFlow 1. `torch_summary` has the message
-builders of torch.utils.tensorboard.summary.
+| module | whose names |
+|---|---|
+| `v1` | tf.compat.v1: the writer and the summaries of TensorFlow 1 |
+| `hparams`, `mesh`, `pr_curve` | tensorboard.plugins: the summaries of these three |
+| `torch_summary`, `torch_utils` | torch.utils.tensorboard: summary; _utils, _convert_np |
+| `tensorboardx` | tensorboardX |
 """
 
 from __future__ import annotations
@@ -10,9 +14,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfevents.compat import v1
+    from tfevents.compat import (
+        hparams,
+        mesh,
+        pr_curve,
+        tensorboardx,
+        torch_summary,
+        torch_utils,
+        v1,
+    )
 
-__all__ = ["torch_summary", "v1"]
+__all__ = [
+    "hparams",
+    "mesh",
+    "pr_curve",
+    "tensorboardx",
+    "torch_summary",
+    "torch_utils",
+    "v1",
+]
 
 
 def __getattr__(name: str) -> Any:

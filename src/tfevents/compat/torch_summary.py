@@ -74,7 +74,7 @@ def scalar(
 ) -> proto.Summary:
     """A number: `simple_value`, or with `new_style` a tensor of 32 or 64 bits."""
     value = Scalar.from_data(tensor, tag=name, double=new_style and double_precision)
-    return _summary(value.to_tensor_value(name) if new_style else value.to_field_value(name))
+    return _summary(value.to_torch_value(name) if new_style else value.to_field_value(name))
 
 
 def tensor_proto(tag: str, tensor: Any) -> proto.Summary:
@@ -107,10 +107,13 @@ def histogram_raw(
 
 
 def image(tag: str, tensor: Any, rescale: float = 1, dataformats: str = "NCHW") -> proto.Summary:
-    """An image, or a batch as one grid."""
+    """An image, or a batch as one grid. The default also takes [c, h, w], as in tensorboardX."""
     from tfevents.values import boxes
 
-    value = Image.from_data(tensor, tag=tag, dataformats=dataformats)
+    data = arrays.to_numpy(tensor, tag=tag)
+    if data.ndim == 3 and dataformats == "NCHW":
+        dataformats = "CHW"
+    value = Image.from_data(data, tag=tag, dataformats=dataformats)
     return _summary(boxes.rescaled(value, rescale).to_field_value(tag))
 
 
@@ -194,7 +197,7 @@ def pr_curve(
     value = PrCurve.from_data(
         labels, predictions, tag=tag, num_thresholds=num_thresholds, weights=weights
     )
-    return _summary(value.to_tensor_value(tag))
+    return _summary(value.to_field_value(tag))
 
 
 def pr_curve_raw(
@@ -205,7 +208,7 @@ def pr_curve_raw(
     from tfevents.values.pr_curve import PrCurve
 
     value = PrCurve.from_raw(tp, fp, tn, fn, precision, recall, tag=tag)
-    return _summary(value.to_tensor_value(tag))
+    return _summary(value.to_field_value(tag))
 
 
 def compute_curve(
@@ -219,7 +222,8 @@ def compute_curve(
 
 
 def mesh(
-    tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Mapping[str, Any] | None,
+    tag: str, vertices: Any, colors: Any = None, faces: Any = None,
+    config_dict: Mapping[str, Any] | None = None,
     display_name: str | None = None, description: str | None = None,
 ) -> proto.Summary:
     """A 3D mesh or point cloud, as up to three values."""
@@ -239,6 +243,6 @@ def hparams(
     """The three summaries of a session: experiment, start and end."""
     from tfevents.values import hparams as values
 
-    pairs = values.session(hparam_dict or {}, metric_dict or {}, hparam_domain_discrete)
+    pairs = values.session(hparam_dict, metric_dict, hparam_domain_discrete)
     experiment, start, end = (_summary(make(tag)) for tag, make in pairs)
     return experiment, start, end

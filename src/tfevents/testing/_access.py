@@ -163,10 +163,9 @@ class LogAccess:
                         raise
 
     def _is_mine(self, path: object) -> bool:
-        """Whether a file belongs to this log."""
-        return path is None or os.path.abspath(str(path)).startswith(
-            os.path.abspath(str(self.path))
-        )
+        """Whether a file belongs to this log; errors do not always name one."""
+        own, other = os.path.abspath(str(self.path)), os.path.abspath(str(path))
+        return path is None or other == own or other.startswith(own + os.sep)
 
     def _place(self) -> str:
         """The log, in the middle of a sentence."""

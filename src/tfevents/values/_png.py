@@ -29,7 +29,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
 
-__all__ = ["channels", "decode", "encode"]
+__all__ = ["channels", "decode", "encode", "picture"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> gray, gray + alpha, RGB, RGBA
@@ -82,6 +82,22 @@ def decode(data: bytes) -> npt.NDArray[np.uint8]:
     except Exception as error:  # Pillow's plugins raise many types on damaged input
         raise ValueError(f"image of {len(data)} bytes cannot be decoded: {error}") from error
     return pixels[:, :, np.newaxis] if pixels.ndim == 2 else pixels
+
+
+def picture(data: bytes) -> PilImage:
+    """Pillow's own image of such bytes, fully loaded.
+
+    Raises:
+        ValueError: as `decode`.
+    """
+    from PIL import Image
+
+    try:
+        found = Image.open(io.BytesIO(data))
+        found.load()
+    except Exception as error:  # Pillow's plugins raise many types on damaged input
+        raise ValueError(f"image of {len(data)} bytes cannot be decoded: {error}") from error
+    return found
 
 
 def _pixels(picture: PilImage) -> npt.NDArray[np.uint8]:

@@ -22,6 +22,8 @@ from tfevents.values import _png
 from tfevents.values._batch import check_max_outputs
 
 if TYPE_CHECKING:
+    from PIL.Image import Image as PILImage
+
     from tfevents import proto
 
 __all__ = ["Image"]
@@ -155,6 +157,15 @@ class Image:
         if not self.tiled:
             return [_to_levels(image, self.scale) for image in self.raw]
         return [_tile([_to_levels(image, self.scale) for image in self.raw], self.channels)]
+
+    def pil(self, index: int = 0) -> PILImage:
+        """Image `index` as a `PIL.Image.Image`, in the mode that its file has.
+
+        Raises:
+            IndexError: no such image.
+            ValueError: bytes of a file that are no readable image.
+        """
+        return _png.picture(self.images()[index])
 
     def images(self) -> tuple[bytes, ...]:
         """Each image as a file holds it: fresh data as PNG, read data unchanged."""

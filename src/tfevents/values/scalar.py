@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Scalar:
 
         return proto.Summary.Value(
             tag=tag,
-            tensor=tensor.to_proto(np.array(self.value, np.float64 if self.double else np.float32)),
+            tensor=tensor.to_proto(self._array()),
             metadata=plugin.metadata(
                 plugin.SCALARS,
                 display_name=display_name,
@@ -87,6 +87,18 @@ class Scalar:
                 data_class=plugin.DATA_CLASS_SCALAR if self.double else plugin.DATA_CLASS_UNKNOWN,
             ),
         )
+
+    def to_torch_value(
+        self, tag: str, *, display_name: str = "", description: str = ""
+    ) -> proto.Summary.Value:
+        """The same in `float_val` or `double_val` and without a shape, as PyTorch writes it."""
+        value = self.to_tensor_value(tag, display_name=display_name, description=description)
+        value.tensor.CopyFrom(tensor.to_proto(self._array(), packed=False))
+        value.tensor.ClearField("tensor_shape")
+        return value
+
+    def _array(self) -> np.ndarray[Any, np.dtype[Any]]:
+        return np.array(self.value, np.float64 if self.double else np.float32)
 
     def to_field_value(self, tag: str) -> proto.Summary.Value:
         """`simple_value`, which is a float32: `double` has no effect here."""

@@ -66,6 +66,10 @@ class Text:
         found[:] = self.strings
         return found.reshape(self.shape)
 
+    def __str__(self) -> str:
+        """The strings as text, one a line; bytes that are no UTF-8 are replaced."""
+        return "\n".join(each.decode("utf-8", "replace") for each in self.strings)
+
     @property
     def nbytes(self) -> int:
         """Bytes held, roughly."""

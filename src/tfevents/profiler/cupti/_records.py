@@ -22,6 +22,9 @@ from tfevents.profiler.cupti.trace import DRIVER, DTYPES, RUNTIME, GpuTrace, Row
 
 _Bytes = npt.NDArray[np.uint8]
 
+EXTERNAL_KIND = 5
+"""CUSTOM2, the kind of external id that is free: torch.profiler uses CUSTOM0 and CUSTOM1."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -32,12 +35,14 @@ class Layout:
         fields: column -> (type in the record, its byte offsets: several for a vector).
         constants: columns that the kind itself decides.
         pointers: column -> byte offset of a u64 that points to a string.
+        only: (byte offset of a u32, value): records with another value are not ours.
     """
 
     table: str
     fields: Mapping[str, tuple[str, tuple[int, ...]]]
     constants: Mapping[str, Any] = field(default_factory=dict)
     pointers: Mapping[str, int] = field(default_factory=dict)
+    only: tuple[int, int] | None = None
 
     @property
     def prefix(self) -> int:
@@ -167,7 +172,11 @@ LAYOUTS: dict[int, Layout] = {
             u8={"start": 8, "end": 16},
         ),
     ),
-    39: Layout("external", _fields(u8={"external": 8}, u4={"correlation": 16})),
+    39: Layout(
+        "external",
+        _fields(u8={"external": 8}, u4={"correlation": 16}),
+        only=(4, EXTERNAL_KIND),
+    ),
     49: Layout(
         "memory",
         _fields(
@@ -258,6 +267,9 @@ class Parser:
     def _gather(
         self, layout: Layout, at: npt.NDArray[np.intp], views: Mapping[str, npt.NDArray[Any]]
     ) -> Rows:
+        if layout.only is not None:
+            offset, value = layout.only
+            at = at[views["u4"][(at + offset) // 4] == value]
         rows = np.zeros(len(at), DTYPES[layout.table])
         for column, (code, offsets) in layout.fields.items():
             width = int(code[1:])

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,11 +29,8 @@ import numpy.typing as npt
 from tfevents.profiler.cupti import _driver, _lib, _sizes, _trampoline
 from tfevents.profiler.cupti._lib import Cupti, CuptiError, GpuUnavailableError
 from tfevents.profiler.cupti._names import Names, demangle
-from tfevents.profiler.cupti._records import LAYOUTS, Parser
+from tfevents.profiler.cupti._records import EXTERNAL_KIND, LAYOUTS, Parser
 from tfevents.profiler.cupti.trace import DRIVER, GpuTrace
-
-EXTERNAL_KIND = 5
-"""CUSTOM2, the kind of external id that is free: torch.profiler uses CUSTOM0 and CUSTOM1."""
 
 ESSENTIAL = {10: "kernels", 1: "copies", 2: "memsets", 5: "runtime calls", 39: "external ids"}
 """Kinds without which there is nothing to show. CONCURRENT_KERNEL, since KERNEL serialises."""
@@ -70,14 +67,15 @@ class _Attachment:
         self.notes: list[str] = []
         self._handle = ctypes.c_void_p()
         self._enabled: list[int] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._held = False
 
     def open(self, kinds: dict[int, str], sizes: dict[int, int]) -> None:
         """Subscribe and enable; whatever fails, nothing stays enabled."""
-        self.cupti.call("cuptiSubscribe", ctypes.byref(self._handle), self.buffers.ignore, None)
+        # Each step is taken back before it is known to be done: an interrupt may come in between.
         self._held = True
         try:
+            self.cupti.call("cuptiSubscribe", ctypes.byref(self._handle), self.buffers.ignore, None)
             self.cupti.call(
                 "cuptiActivityRegisterCallbacks", self.buffers.request, self.buffers.complete
             )
@@ -92,26 +90,27 @@ class _Attachment:
         try:
             if sizes.get(kind, 0) < LAYOUTS[kind].prefix:
                 raise GpuUnavailableError(f"{self.cupti.where} has no known layout of {what}")
+            self._enabled.append(kind)
             self.cupti.call(function, kind)
         except (CuptiError, GpuUnavailableError) as error:
+            if kind in self._enabled:
+                self._enabled.remove(kind)
             if kind in ESSENTIAL:
                 raise
             self.notes.append(f"no {what} were recorded: {error}")
-        else:
-            self._enabled.append(kind)
 
     def close(self) -> None:
         """Disable, flush, unsubscribe; safe to call twice, from the collector and at exit."""
         if self.pid != os.getpid():
             return
         with self._lock:
-            held, self._held = self._held, False
-        if not held:
-            return
-        while self._enabled:
-            self.attempt("cuptiActivityDisable", self._enabled.pop())
-        self.attempt("cuptiActivityFlushAll", FORCED)
-        self.attempt("cuptiUnsubscribe", self._handle)
+            if self._held and self._handle.value:
+                while self._enabled:
+                    self.attempt("cuptiActivityDisable", self._enabled[-1])
+                    self._enabled.pop()
+                self.attempt("cuptiActivityFlushAll", FORCED)
+                self.attempt("cuptiUnsubscribe", self._handle)
+            self._held = False  # last, so that closing goes on after an interrupt
 
     def attempt(self, name: str, *arguments: object) -> None:
         """Call, and note a failure: nothing may keep the rest from being undone."""
@@ -166,7 +165,9 @@ class GpuSession:
         if not driver_calls:
             del self._kinds[4]
         self._attachment: _Attachment | None = None
-        self._last: _Attachment | None = None
+        self._tie: Callable[..., int] | None = None
+        self._untie: Callable[..., int] | None = None
+        self._pid = 0
         self._finalizer: weakref.finalize[[], GpuSession] | None = None
         self._sizes: dict[int, int] = {}
         self._shift = 0
@@ -186,6 +187,7 @@ class GpuSession:
             buffers = _trampoline.buffers(python_callbacks=self._python)
             _driver.prove()
             attachment = _Attachment(cupti, buffers)
+            self._finalizer = weakref.finalize(self, attachment.close)
             try:
                 self._sizes = _sizes.record_sizes(cupti)
                 self._shift = clock_shift(cupti)
@@ -195,8 +197,10 @@ class GpuSession:
                 attachment.open(self._kinds, self._sizes)
             except CuptiError as error:
                 raise GpuUnavailableError(str(error)) from error
-            self._attachment = self._last = _current = attachment
-        self._finalizer = weakref.finalize(self, attachment.close)
+            self._attachment = _current = attachment
+            self._pid = attachment.pid
+            self._untie = cupti.functions["cuptiActivityPopExternalCorrelationId"]
+            self._tie = cupti.functions["cuptiActivityPushExternalCorrelationId"]
 
     def stop(self) -> GpuTrace:
         """Wait for the GPU, end recording and give back what happened.
@@ -206,14 +210,17 @@ class GpuSession:
         Raises:
             RuntimeError: the session was not started, or has been stopped.
         """
-        attachment, self._attachment = self._attachment, None
-        if attachment is None:
+        attachment, self._attachment, self._tie = self._attachment, None, None
+        if attachment is None or self._finalizer is None:
             raise RuntimeError("this GPU session is not running")
         if not attachment.held:
             return GpuTrace(notes=("the GPU was recorded by the parent process, not by this one",))
-        attachment.notes += _driver.prove().synchronise()
-        attachment.attempt("cuptiActivityFlushAll", 0)
-        attachment.close()
+        try:
+            attachment.notes += _driver.prove().synchronise()
+            attachment.attempt("cuptiActivityFlushAll", 0)
+        finally:
+            attachment.close()
+        self._finalizer.detach()
         if self._failed_pushes:
             attachment.notes.append(f"{self._failed_pushes} spans could not be tied to their work")
         return self._read(attachment)
@@ -249,20 +256,19 @@ class GpuSession:
         Args:
             external_id: 0 to 2**64 - 1; it comes back in `GpuTrace.external`.
         """
-        attachment = self._attachment
-        if attachment is None or not attachment.held:
+        tie = self._tie
+        if tie is None or os.getpid() != self._pid:
             return False
-        push = attachment.cupti.functions["cuptiActivityPushExternalCorrelationId"]
-        if push(EXTERNAL_KIND, external_id):
+        if tie(EXTERNAL_KIND, external_id):
             self._failed_pushes += 1
             return False
         return True
 
     def pop(self) -> None:
         """Undo this thread's last push, also after `stop`."""
-        attachment = self._last
-        if attachment is not None and attachment.pid == os.getpid():
-            attachment.cupti.functions["cuptiActivityPopExternalCorrelationId"](EXTERNAL_KIND, None)
+        untie = self._untie
+        if untie is not None and os.getpid() == self._pid:
+            untie(EXTERNAL_KIND, None)
 
 
 @dataclass(frozen=True, slots=True)

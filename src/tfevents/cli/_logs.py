@@ -1,0 +1,154 @@
+"""What subcommands read: log directories, the runs and tags that patterns pick, many at a time."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from tfevents.cli._output import Output
+    from tfevents.logdir import LogDir, Run
+
+__all__ = [
+    "add_jobs", "add_selection", "event_files", "every", "file_size", "matches", "open_log", "quoted",
+    "selected_runs", "selected_tags",
+]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_LONGEST_NAME = 200  # file systems take 255 bytes
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Adds the patterns that pick runs and tags."""
+    parser.add_argument(
+        "--run", action="append", metavar="GLOB", help="only runs like this, e.g. 'exp*/train'"
+    )
+    parser.add_argument("--tag", action="append", metavar="GLOB", help="only tags like this")
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Adds the number of processes."""
+    parser.add_argument(
+        "-j", "--jobs", type=_jobs, default=1, metavar="N",
+        help="processes that read files (0: as many as there are cores; default 1)",
+    )
+
+
+def _jobs(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must not be negative: {number}")
+    return number or os.cpu_count() or 1
+
+
+def matches(name: str, patterns: Sequence[str] | None) -> bool:
+    """Whether one of the patterns fits, or there are none. A name fits itself."""
+    return patterns is None or any(name == each or fnmatchcase(name, each) for each in patterns)
+
+
+def open_log(path: str, out: Output, jobs: int = 1) -> LogDir:
+    """The log directory; with more than one job all of its files are read at once, here.
+
+    Raises:
+        OSError: there is no such path, or it cannot be read.
+    """
+    from tfevents.logdir import read
+
+    log = read(path)
+    total = sum(len(run.paths) for run in log.values())
+    if jobs < 2 or total < 2:
+        return log
+    with ProcessPoolExecutor(jobs) as pool:
+        return read(path, executor=_Watched(pool, out, total, jobs))
+
+
+class _Watched:
+    """An executor whose progress is shown."""
+
+    def __init__(self, pool: Executor, out: Output, total: int, jobs: int) -> None:
+        self._pool, self._out, self._total, self._jobs = pool, out, total, jobs
+
+    def map(self, function: Callable[[Any], Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
+        chunk = max(1, min(16, self._total // (4 * self._jobs)))
+        results = self._pool.map(function, *iterables, chunksize=chunk)
+        return self._out.progress(results, self._total, "reading")
+
+
+def selected_runs(log: LogDir, patterns: Sequence[str] | None) -> list[Run]:
+    """The runs whose names fit."""
+    return [run for name, run in log.items() if matches(name, patterns)]
+
+
+def selected_tags(
+    run: Run, patterns: Sequence[str] | None, kinds: Sequence[str] | None = None
+) -> list[tuple[str, str]]:
+    """Kind and tag of what fits, in the order of `Run.tags()`."""
+    return [
+        (kind, tag)
+        for kind, tags in run.tags().items() if kinds is None or kind in kinds
+        for tag in tags if matches(tag, patterns)
+    ]
+
+
+def event_files(path: str) -> list[tuple[str, str]]:
+    """Name of the run and path of each event file below a directory, or of the file named.
+
+    Raises:
+        OSError: there is no such path, or it cannot be read.
+    """
+    from tfevents.logdir import read
+
+    return [(run.name, file) for run in read(path).values() for file in run.paths]
+
+
+def every(
+    function: Callable[[Item], Result], items: Sequence[Item], out: Output, jobs: int, label: str
+) -> Iterator[Result]:
+    """`function` of each item, in order; in several processes if `jobs` says so."""
+    with contextlib.ExitStack() as stack:
+        if jobs > 1 and len(items) > 1:
+            results = stack.enter_context(ProcessPoolExecutor(jobs)).map(function, items)
+        else:
+            results = map(function, items)
+        yield from out.progress(results, len(items), label)
+
+
+def quoted(name: str) -> str:
+    """A name as one component of a path: whatever else it holds is percent-encoded UTF-8.
+
+    No name becomes "." or "..", none is hidden or ends in a dot, and no two names become one: a
+    name that is too long is cut and gets a digest of all of it.
+    """
+    from hashlib import sha256
+    from urllib.parse import quote
+
+    octets = name.encode("utf-8", "surrogatepass")
+    safe = quote(octets, safe=" ").replace("~", "%7E")
+    for place in (0, -1):
+        if safe and safe[place] in ". ":
+            code = f"%{ord(safe[place]):02X}"
+            safe = code + safe[1:] if place == 0 else safe[:-1] + code
+    if len(safe) > _LONGEST_NAME:
+        safe = f"{safe[:_LONGEST_NAME]}%~{sha256(octets).hexdigest()[:16]}"
+    return safe or "%"
+
+
+def file_size(path: str) -> int:
+    """Bytes of a file, 0 if it is gone."""
+    from tfevents.store import open_store
+
+    place, name = open_store(path)
+    try:
+        source = place.open(name)
+    except OSError:
+        return 0
+    try:
+        return source.size()
+    finally:
+        source.close()

@@ -1,0 +1,25 @@
+"""What ran on host and GPU, for TensorBoard's GRAPHS and Profile tabs.
+
+    from tfevents.profiler import annotate, profile
+
+    with profile(writer, step=10):
+        with annotate("dense/MatMul"):
+            ...
+
+`annotate` costs next to nothing while no profile runs, so it can stay in the code.
+"""
+
+from __future__ import annotations
+
+from tfevents.profiler._profile import Recording, profile, start, stop
+from tfevents.profiler.host import annotate, step
+
+__all__ = ["Recording", "annotate", "cupti", "nvml", "profile", "start", "step", "stop"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in ("cupti", "nvml"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module(f"{__name__}.{name}")

@@ -1,0 +1,210 @@
+"""Where a profile goes: events to a writer, files beside the event files.
+
+A writer is whatever has `add_event` somewhere: `RunWriter`, `SummaryWriter` and its kin in torch
+and tensorboardX, both FileWriters. A directory or URL gets an event file of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import socket
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from tfevents import plugin
+
+if TYPE_CHECKING:
+    from tfevents import proto
+    from tfevents._types import PathLike
+
+__all__ = ["event_of", "logdir_of", "session_name", "write_chrome", "write_events", "write_xspace"]
+
+_UNSAFE = re.compile(r"[^\w.-]")
+
+
+def is_path(target: Any) -> bool:
+    """Whether a target is a directory or URL, not a writer."""
+    return isinstance(target, (str, bytes, os.PathLike))
+
+
+def check_target(target: Any) -> None:
+    """Refuses what nothing can be written to.
+
+    Raises:
+        TypeError: it is neither a path nor a writer.
+    """
+    if not is_path(target) and _adder(target) is None:
+        raise TypeError(
+            f"a profile goes to a writer or a log directory, got {type(target).__name__}"
+        )
+
+
+def logdir_of(target: Any) -> str | None:
+    """The log directory of a path or writer; None for a writer that has none."""
+    if is_path(target):
+        return os.fsdecode(target) or "."
+    for holder in (target, getattr(target, "run", None)):
+        for name in ("get_logdir", "logdir", "log_dir"):
+            found = getattr(holder, name, None)
+            found = found() if callable(found) else found
+            if isinstance(found, (str, bytes, os.PathLike)):
+                return os.fsdecode(found)
+    return None
+
+
+def event_of(
+    metadata: proto.RunMetadata, tag: str, step: int, graph: proto.GraphDef | None = None
+) -> proto.Event:
+    """The event that carries a RunMetadata.
+
+    Without a graph that is a tagged_run_metadata, which colours the graph of its run; with one it
+    is the form of tf.summary, which brings its graph along.
+    """
+    from tfevents import proto, tensor
+
+    event = proto.Event(wall_time=time.time(), step=step)
+    if graph is None:
+        event.tagged_run_metadata.tag = tag
+        event.tagged_run_metadata.run_metadata = metadata.SerializeToString()
+        return event
+    functions = metadata.function_graphs.add()
+    functions.partition_graphs.add().CopyFrom(graph)
+    functions.pre_optimization_graph.CopyFrom(graph)
+    functions.post_optimization_graph.CopyFrom(graph)
+    value = event.summary.value.add(tag=tag)
+    value.metadata.CopyFrom(plugin.metadata(plugin.GRAPH_RUN_METADATA, b"1"))
+    value.tensor.CopyFrom(tensor.to_proto(_text(metadata.SerializeToString())))
+    return event
+
+
+def _text(data: bytes) -> Any:
+    import numpy as np
+
+    array = np.empty((), object)
+    array[()] = data
+    return array
+
+
+def write_events(target: Any, events: Iterable[proto.Event]) -> None:
+    """Adds events to a writer, which is then flushed, or writes a file of them to a directory."""
+    if is_path(target):
+        from tfevents.run_writer import RunWriter
+
+        with RunWriter(os.fsdecode(target) or ".", filename_suffix=".profile") as writer:
+            for event in events:
+                writer.add_event(event)
+        return
+    check_target(target)
+    add: Any = _adder(target)
+    for event in events:
+        add(event)
+    flush = getattr(target, "flush", None)
+    if flush is not None:
+        flush()
+
+
+def _adder(target: Any) -> Callable[[Any], Any] | None:
+    """The function of a writer that takes whole events, or None."""
+    found: Callable[[Any], Any] | None = getattr(target, "add_event", None)
+    if found is not None:
+        return found
+    if hasattr(target, "run"):
+        return getattr(target.run, "add_event", None)
+    if hasattr(target, "add_run_metadata") or hasattr(target, "file_writer"):
+        return lambda event: _by_summary_writer(target, event)
+    return None
+
+
+def _by_summary_writer(writer: Any, event: Any) -> None:
+    """A SummaryWriter keeps the step and time of whole events apart from them."""
+    if event.HasField("tagged_run_metadata") and hasattr(writer, "add_run_metadata"):
+        tagged = event.tagged_run_metadata
+        writer.add_run_metadata(tagged.run_metadata, tagged.tag, event.step)
+        return
+    file_writer = writer.file_writer
+    if file_writer is None:  # torch closes it, and makes a new one when it is asked
+        file_writer = writer._get_file_writer()
+    file_writer.add_event(event, event.step, event.wall_time)
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def session_name() -> str:
+    """A name for the files of one profile, by the local time, as TensorFlow has it."""
+    return time.strftime("%Y_%m_%d_%H_%M_%S")
+
+
+def host_name() -> str:
+    """The name of this machine, as part of a file name."""
+    return _UNSAFE.sub("_", socket.gethostname()).strip(".")[:100] or "localhost"
+
+
+def write_xspace(logdir: PathLike, parts: list[bytes], session: str | None = None) -> str:
+    """Writes a serialized XSpace where the Profile tab looks for it.
+
+    Args:
+        logdir: directory of the run, or a URL.
+        parts: what `xspace.encode` gives.
+        session: name of the profile; by default the time, with a number where it is taken. Hosts
+            of one job that give the same name are shown together.
+
+    Returns:
+        The path of the file.
+    """
+    base = os.fsdecode(logdir).rstrip("/") or "."
+    wanted, count = session or session_name(), 0
+    name = wanted
+    while True:
+        path = f"{base}/plugins/profile/{name}/{host_name()}.xplane.pb"
+        try:
+            return _write(path, parts, exclusive=session is None)
+        except FileExistsError:
+            count += 1
+            name = f"{wanted}_{count}"
+
+
+def write_chrome(path: PathLike, parts: Iterable[str]) -> str:
+    """Writes a Chrome trace; compressed if the name ends in ".gz"."""
+    name = os.fsdecode(path)
+    octets: Iterable[bytes] = (part.encode() for part in parts)
+    if name.endswith(".gz"):
+        octets = [gzip.compress(b"".join(octets))]
+    return _write(name, octets, exclusive=False)
+
+
+def _write(path: str, parts: Iterable[bytes], *, exclusive: bool) -> str:
+    """Writes a file whole: where the store is local, under another name first.
+
+    With `exclusive` the directory must be new; that keeps two profiles of one second apart.
+    """
+    from tfevents.store import LocalStore, open_store
+
+    store, inside = open_store(path)
+    if not isinstance(store, LocalStore):
+        sink = store.create(inside)
+        try:
+            sink.write(b"".join(parts))
+            sink.flush()
+        finally:
+            sink.close()
+        return path
+    directory = os.path.dirname(inside) or "."
+    if exclusive:
+        os.makedirs(os.path.dirname(directory), exist_ok=True)
+        os.mkdir(directory)
+    os.makedirs(directory, exist_ok=True)
+    part = f"{inside}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as file:
+            file.writelines(parts)
+        os.replace(part, inside)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise
+    return path

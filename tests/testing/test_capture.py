@@ -1,0 +1,158 @@
+"""What tfevents writers log goes to memory: all of it, from any thread, and only inside."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tfevents as tf
+from tfevents.store import open_store
+from tfevents.summary_writer import SummaryWriter
+from tfevents.testing import capture
+
+
+def files_below(directory: Path) -> list[str]:
+    return [os.path.join(root, name) for root, _, names in os.walk(directory) for name in names]
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def log_scalar(path: str | Path, value: float) -> None:
+    with SummaryWriter(path) as writer:
+        writer.add_scalar("loss", value, 0)
+
+
+def test_nothing_touches_the_disk(directory: Path) -> None:
+    with capture() as log:
+        writer = SummaryWriter()  # runs/<date>_<host>
+        writer.add_scalar("loss", 0.5, 3)
+        writer.add_scalars("group", {"a": 1.0, "b": 2.0}, 0)
+        writer.add_hparams({"lr": 0.1}, {"accuracy": 0.9})
+        writer.add_image("image", np.zeros((3, 4, 5), np.uint8))
+        writer.add_embedding(np.eye(3))
+        with tf.summary.create_file_writer(str(directory / "elsewhere")).as_default():
+            tf.summary.text("note", "hello", step=1)
+        log.assert_scalar("loss", 0.5, step=3)
+        log.assert_image("image", np.zeros((4, 5, 3)))
+        log.assert_text("note", "hello")
+        log.assert_hparams({"lr": 0.1})
+        writer.close()
+    assert files_below(directory) == []
+    assert list(directory.iterdir()) == []
+    assert any("projector" in path for path in log.files)
+
+
+def test_a_single_run_is_the_root() -> None:
+    with capture() as log:
+        log_scalar("logs/train", 1.0)
+    assert list(log.runs) == ["."]
+    log.assert_scalar("loss", 1.0, run=".")
+    log.assert_scalar("loss", 1.0, run="train")
+    log.assert_scalar("loss", 1.0, run="logs/train")
+
+
+def test_runs_are_named_below_what_they_share(directory: Path) -> None:
+    with capture() as log:
+        log_scalar("logs/train", 1.0)
+        log_scalar(directory / "logs" / "validation", 2.0)
+        assert list(log.runs) == ["train", "validation"]
+        log_scalar("gs://bucket/run", 3.0)
+    log.assert_scalar("loss", 2.0, run="validation")
+    log.assert_scalar("loss", 3.0, run="gs://bucket/run")
+    log.assert_scalar("loss", 3.0, run="bucket/run")
+    with pytest.raises(AssertionError, match="no run 'rain'"):
+        log.assert_scalar("loss", 1.0, run="rain")
+    with pytest.raises(AssertionError, match="in 3 runs"):
+        log.assert_scalar("loss", 1.0)
+
+
+def test_blocks_nest(directory: Path) -> None:
+    with capture() as outer:
+        log_scalar("a", 1.0)
+        with capture() as inner:
+            log_scalar("b", 2.0)
+        log_scalar("c", 3.0)
+    log_scalar("d", 4.0)
+    assert list(outer.runs) == ["a", "c"]
+    inner.assert_scalar("loss", 2.0)
+    assert [Path(path).parent.name for path in files_below(directory)] == ["d"]
+
+
+def test_an_error_restores_the_disk(directory: Path) -> None:
+    logs = []
+
+    def fail() -> None:
+        with capture() as log:
+            logs.append(log)
+            log_scalar("a", 1.0)
+            raise RuntimeError("training failed")
+
+    with pytest.raises(RuntimeError, match="training failed"):
+        fail()
+    log_scalar("b", 2.0)
+    logs[0].assert_scalar("loss", 1.0)
+    assert [Path(path).parent.name for path in files_below(directory)] == ["b"]
+    store, path = open_store("b")
+    assert len(list(store.list(path))) == 1
+
+
+def test_threads(directory: Path) -> None:
+    def train(number: int) -> None:
+        with SummaryWriter(f"runs/{number}") as writer:
+            for step in range(100):
+                writer.add_scalar("loss", number * 1000 + step, step)
+
+    with capture() as log:
+        threads = [threading.Thread(target=train, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            log.runs  # noqa: B018 - reading meanwhile must not fail
+        for thread in threads:
+            thread.join()
+        for number in range(8):
+            expected = [number * 1000 + step for step in range(100)]
+            log.assert_scalars("loss", expected, run=str(number))
+    assert files_below(directory) == []
+
+
+def test_a_writer_that_outlives_the_block_stays_in_memory(directory: Path) -> None:
+    with capture() as log:
+        writer = SummaryWriter("a")
+    writer.add_scalar("loss", 1.0, 0)
+    log.assert_scalar("loss", 1.0)
+    writer.close()
+    assert files_below(directory) == []
+
+
+def test_an_earlier_writer_goes_on_with_its_file(directory: Path) -> None:
+    writer = SummaryWriter("a")
+    with capture() as log:
+        writer.add_scalar("loss", 1.0, 0)
+        with pytest.raises(AssertionError, match="no event file in what was captured"):
+            log.assert_scalar("loss", 1.0)
+    writer.close()
+    assert tf.read("a")["."].scalars("loss").values.tolist() == [1.0]
+
+
+def test_the_code_under_test_may_read_its_log() -> None:
+    with capture():
+        log_scalar("logs/a", 1.0)
+        assert tf.read("logs")["a"].scalars("loss").values.tolist() == [1.0]
+
+
+def test_raw_events() -> None:
+    with capture() as log:
+        writer = tf.EventFileWriter("raw")
+        value = tf.proto.Summary.Value(tag="loss", simple_value=0.5)
+        writer.write([tf.proto.Event(step=2, summary=tf.proto.Summary(value=[value]))])
+        writer.close()
+    log.assert_scalars("loss", {2: 0.5})
