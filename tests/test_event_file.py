@@ -60,10 +60,10 @@ def test_names_that_are_taken_are_left_alone(
 ) -> None:
     monkeypatch.setattr("tfevents.event_file._counter", iter(range(100)))
     monkeypatch.setattr("socket.gethostname", lambda: "host")
-    taken = tmp_path / f"events.out.tfevents.0000000007.host.{os.getpid()}.0"
+    taken = tmp_path / f"events.out.tfevents.0000000007.host.{os.getpid()}.0000"
     taken.write_bytes(b"mine")
     with EventFileWriter(tmp_path, clock=lambda: 7.0) as writer:
-        assert writer.path.endswith(".1")
+        assert writer.path.endswith(".0001")
     assert taken.read_bytes() == b"mine"
 
 

@@ -44,7 +44,7 @@ def test_parse_refuses_other_names(name: str) -> None:
 
 def test_build_makes_pytorchs_name() -> None:
     name = build(7, "host", 12, 3, ".sfx")
-    assert name == "events.out.tfevents.0000000007.host.12.3.sfx"
+    assert name == "events.out.tfevents.0000000007.host.12.0003.sfx"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_build_makes_pytorchs_name() -> None:
 )
 def test_odd_host_names_are_made_safe(host: str, safe: str) -> None:
     name = build(1700000000, host, 1, 0)
-    assert name == f"events.out.tfevents.1700000000.{safe}.1.0"
+    assert name == f"events.out.tfevents.1700000000.{safe}.1.0000"
     assert len(name.encode()) < 255
     assert parse(name) == EventFileName(1700000000, safe, 1, 0, "")
 

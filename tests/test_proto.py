@@ -197,7 +197,8 @@ def peer_files(modules: list[str]) -> list[Any]:
 
 
 def test_every_type_equals_tensorboards() -> None:
-    pytest.importorskip("tensorboard")
+    # older releases know fewer types; with an old protobuf no newer one can be installed
+    pytest.importorskip("tensorboard", minversion="2.21", exc_type=ImportError)
     theirs = facts_of(peer_files(TENSORBOARD_MODULES))
     left_out = {n for n in theirs if set(n.split(".")) & LEFT_OUT_TYPES}
     ours = facts_of(our_files())

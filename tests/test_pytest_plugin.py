@@ -29,7 +29,8 @@ def train(directory, steps=10):
 @pytest.fixture(autouse=True)
 def _settings(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TFEVENTS_UPDATE_BASELINES", raising=False)
-    pytester.makepyprojecttoml("[tool.pytest.ini_options]\naddopts = '-p no:cacheprovider'\n")
+    addopts = "-p no:cacheprovider -p no:hypothesispytest"
+    pytester.makepyprojecttoml(f"[tool.pytest.ini_options]\naddopts = '{addopts}'\n")
 
 
 def run(pytester: pytest.Pytester, code: str, *arguments: str) -> pytest.RunResult:

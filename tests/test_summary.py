@@ -460,3 +460,19 @@ def test_a_pickled_writer_opens_a_file_of_its_own(tmp_path: Path) -> None:
         tf.summary.scalar("a", 2.0)
     assert len(decoded.event_files(tmp_path)) == 2
     assert sorted(event["step"] for event in events(tmp_path)) == [1, 2]
+
+
+def test_a_warning_is_shown_once_per_tag_and_reason_at_the_callers_line(tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as shown, _writer_in(tmp_path):
+        warnings.simplefilter("always")
+        for step in range(3):
+            tf.summary.histogram("h", [1.0, float("nan"), float(step)], step)
+            tf.summary.histogram("other", [1.0, float("inf")], step)
+            tf.summary.image("i", np.full((1, 2, 2, 1), 300 + step), step)
+            tf.summary.scalar("s", np.float64(1e300), step)
+    assert sorted(str(each.message).split("'")[1] for each in shown) == ["h", "i", "other", "s"]
+    assert {each.filename for each in shown} == {__file__}
+
+
+def _writer_in(tmp_path: Path) -> contextlib.AbstractContextManager[object]:
+    return tf.summary.create_file_writer(tmp_path).as_default()

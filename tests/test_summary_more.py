@@ -59,9 +59,8 @@ def test_mesh_is_one_event_of_three_values(tmp_path: Path) -> None:
     (event,) = events(tmp_path)
     assert event.step == 7
     assert [value.tag for value in event.summary.value] == ["x/m_VERTEX", "x/m_FACE", "x/m_COLOR"]
-    for value, data, kind in zip(
-        event.summary.value, (POINTS, FACES, COLORS), (1, 2, 3), strict=True
-    ):
+    given: list[Any] = [POINTS, FACES, COLORS]
+    for value, data, kind in zip(event.summary.value, given, (1, 2, 3), strict=True):
         found = tensor_util.make_ndarray(value.tensor)
         assert found.dtype == data.dtype
         assert found.tolist() == data.tolist()
@@ -209,7 +208,7 @@ BAD: dict[str, Call] = {
     "figure": lambda: summary.figure("bad", "no figure", step=1),
     "video": lambda: summary.video("bad", np.zeros((2, 2)), step=1),
     "run_metadata": lambda: summary.run_metadata("bad", b"\xff", step=1),
-    "hparams": lambda: summary.hparams({1: 2}),
+    "hparams": lambda: summary.hparams({1: 2}),  # type: ignore[dict-item]
     "hparams metric": lambda: summary.hparams({"a": 2}, {"m": "x"}),
     "custom_scalars": lambda: summary.custom_scalars({"a": {"b": ["Margin", ["c"]]}}),
 }
@@ -234,9 +233,11 @@ def test_gates(call: Call, tmp_path: Path) -> None:
 @pytest.mark.parametrize("call", BAD.values(), ids=BAD)
 def test_bad_input_raises_in_the_caller_and_writes_nothing(call: Call, tmp_path: Path) -> None:
     assert call() is False  # without a writer, data are not looked at
-    with summary.create_file_writer(tmp_path).as_default():
-        with pytest.raises((TypeError, ValueError)):
-            call()
+    with (
+        summary.create_file_writer(tmp_path).as_default(),
+        pytest.raises((TypeError, ValueError)),
+    ):
+        call()
     assert events(tmp_path) == []
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfevents import compat, errors, proto, summary
+    from tfevents import compat, errors, graph, profiler, proto, summary, testing
     from tfevents._context import name_scope
     from tfevents.errors import TfEventsError
     from tfevents.event_file import EventFileWriter, RecordWriter
@@ -41,11 +41,14 @@ __all__ = [
     "__version__",
     "compat",
     "errors",
+    "graph",
     "name_scope",
+    "profiler",
     "proto",
     "read",
     "read_events",
     "summary",
+    "testing",
 ]
 
 _HOMES = {
@@ -63,7 +66,7 @@ _HOMES = {
     "read": "tfevents.logdir",
     "read_events": "tfevents.reader",
 }
-_MODULES = frozenset({"compat", "errors", "proto", "summary"})
+_MODULES = frozenset({"compat", "errors", "graph", "profiler", "proto", "summary", "testing"})
 
 
 def __getattr__(name: str) -> Any:

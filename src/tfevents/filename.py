@@ -56,7 +56,8 @@ def build(timestamp: int, host: str, pid: int, counter: int, suffix: str = "") -
     """
     if any(character in suffix for character in "/\\\0"):
         raise ValueError(f"a file name suffix cannot hold '/', '\\' or NUL: {suffix!r}")
-    return f"{_PREFIX}{timestamp:010d}.{_safe(host)}.{pid}.{counter}{suffix}"
+    # readers take the files of a run in the order of their names, so the counter is padded
+    return f"{_PREFIX}{timestamp:010d}.{_safe(host)}.{pid}.{counter:04d}{suffix}"
 
 
 def _safe(host: str) -> str:

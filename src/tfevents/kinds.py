@@ -70,6 +70,7 @@ def kind_of(form: str, name: str) -> str | None:
 
 
 def plugin_data(metadata: bytes) -> Any:
+    """The plugin's part of serialized metadata."""
     from tfevents import proto
 
     return proto.SummaryMetadata.FromString(metadata).plugin_data

@@ -147,7 +147,7 @@ DIFFERENT: list[tuple[str, str, Call, Callable[[Any], Any], Any, Any]] = [
     ("tag", "kept as it is", lambda w: w.add_scalar("/acc (top 1)", 1, 1),
      lambda found: value_of(found)["tag"], "acc__top_1_", "/acc (top 1)"),
     ("add_scalars", "torch's directories", lambda w: w.add_scalars("a/b", {"c": 1}, 1),
-     lambda found: max(found), "a/b/c", "a_b_c"),
+     max, "a/b/c", "a_b_c"),
     ("wrapped pixels", "clipped",
      lambda w: w.add_image("i", np.array([[1.5, -0.2], [2, -1]]), 1, dataformats="HW"), pixels,
      [126, 205, 254, 1], [255, 0, 255, 0]),

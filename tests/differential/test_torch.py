@@ -659,8 +659,10 @@ def test_purge_step(tmp_path: Path) -> None:
 
 
 def test_attributes(tmp_path: Path) -> None:
-    makers = (theirs.SummaryWriter, tfevents.SummaryWriter)
-    writers: list[Any] = [kind(tmp_path / "x", filename_suffix=".s", flush_secs=9) for kind in makers]
+    writers: list[Any] = [
+        kind(tmp_path / "x", filename_suffix=".s", flush_secs=9)
+        for kind in (theirs.SummaryWriter, tfevents.SummaryWriter)
+    ]
     for name in ("log_dir", "purge_step", "flush_secs", "filename_suffix"):
         assert getattr(writers[1], name) == getattr(writers[0], name)
     assert writers[1].get_logdir() == str(writers[0].get_logdir())

@@ -254,7 +254,10 @@ def cost_of_recording() -> None:
 
 def main() -> int:
     for wanted in sys.argv[1:]:
-        CHECKS[wanted]()
+        try:
+            CHECKS[wanted]()
+        except Exception as error:
+            expect(False, f"{wanted}: {type(error).__name__}: {error}")
         return min(failures, 100)
     failed = 0
     for name in CHECKS:

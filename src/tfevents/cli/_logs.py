@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tfevents.logdir import LogDir, Run
 
 __all__ = [
-    "add_jobs", "add_selection", "event_files", "every", "file_size", "matches", "open_log", "quoted",
-    "selected_runs", "selected_tags",
+    "add_jobs", "add_selection", "event_files", "every", "file_size", "matches", "open_log",
+    "quoted", "selected_runs", "selected_tags",
 ]
 
 Item = TypeVar("Item")

@@ -25,7 +25,7 @@ _BOLD, _DIM = "1", "2"
 
 
 def escape(text: str, *, keep: str = "") -> str:
-    """`text` with all that is not printable written as \\x1b or \\u202e."""
+    r"""`text` with all that is not printable written as \x1b or \u202e."""
     return "".join(
         character if character.isprintable() or character in keep else _escaped(character)
         for character in text
@@ -64,12 +64,11 @@ def size_text(size: int) -> str:
     if size < 1000:
         return f"{size} B"
     number = float(size)
-    for unit in ("kB", "MB", "GB"):
+    unit = ""
+    for unit in ("kB", "MB", "GB", "TB"):
         number /= 1000
         if number < 999.5:
             break
-    else:
-        number, unit = number / 1000, "TB"
     return f"{number:.1f} {unit}" if number < 99.95 else f"{number:.0f} {unit}"
 
 
@@ -89,10 +88,12 @@ class Output:
         tty: stdout is a terminal, on which curves and pictures may be drawn.
         colour: it may also get colours.
         width: columns of the terminal.
+        streams: results are printed while work goes on, so a terminal has no room for a bar.
     """
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
+        self.streams = False
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a name that cannot be encoded is no reason to stop
                 stream.reconfigure(errors="backslashreplace")
@@ -174,17 +175,22 @@ class Output:
 
     def progress(self, items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
         """The items, with a bar on stderr meanwhile if that is a terminal."""
-        if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        hidden = not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
+        if total < 2 or hidden or (self.streams and sys.stdout.isatty()):
             yield from items
             return
         try:
             from rich.console import Console
-            from rich.progress import track
+            from rich.progress import Progress
         except ImportError:
             yield from _plain_progress(items, total, label)
             return
-        console = Console(stderr=True)
-        yield from track(items, label, total, console=console, transient=True)
+        # rich must not redirect stdout: that would end up on stderr too
+        with Progress(
+            console=Console(stderr=True), transient=True, redirect_stdout=False,
+            redirect_stderr=False,
+        ) as bar:
+            yield from bar.track(items, total, description=label)
 
 
 def _cells(text: str) -> int:

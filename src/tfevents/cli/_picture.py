@@ -19,7 +19,8 @@ def half_blocks(data: bytes, *, width: int, height: int, true_colour: bool) -> l
 
     Args:
         data: a PNG, JPEG or GIF.
-        width, height: the most characters it may take. Small pictures keep their size.
+        width: the most characters of a line; small pictures keep their size.
+        height: the most lines.
         true_colour: the terminal has 24-bit colours, else it has 256.
 
     Raises:

@@ -27,7 +27,8 @@ def curves(
 
     Args:
         series: x and y of each curve. Points that are not finite are left out.
-        width, height: characters, axes included.
+        width: characters of a line, axis included.
+        height: lines, axis included.
         paint: makes the text of a curve with this number coloured.
 
     Returns:

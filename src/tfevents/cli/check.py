@@ -46,10 +46,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Checks."""
     files = [path for root in args.paths for _, path in _logs.event_files(root)]
     job = partial(check_file, values=args.values, growing=args.growing)
-    results = []
-    for result in _logs.every(job, files, out, args.jobs, "checking"):
-        results.append(result)
-        if not out.as_json:
+    results = list(_logs.every(job, files, out, args.jobs, "checking"))
+    if not out.as_json:
+        for result in results:
             _print(result, out)
     damaged = sum(bool(each.faults) for each in results)
     unreadable = sum(bool(each.unreadable) for each in results)
@@ -79,7 +78,7 @@ def check_file(path: str, *, values: bool, growing: bool) -> Checked:
     if values:
         faults |= dict.fromkeys(_value_faults(path))
     found = sorted(faults, key=lambda fault: fault.offset)
-    seen = {}
+    seen: dict[tuple[int, str, str], Notice] = {}
     for fault in found:
         if not (growing and fault.kind == "truncated"):
             seen.setdefault((fault.offset, fault.kind, fault.message), fault)

@@ -1,8 +1,8 @@
 """Prints the completions of a shell, made of the command's own arguments.
 
-    bash    eval "$(tfevents completion bash)"                  in ~/.bashrc
-    zsh     source <(tfevents completion zsh)                   in ~/.zshrc, after compinit
-    fish    tfevents completion fish | source                   in ~/.config/fish/config.fish
+- bash: eval "$(tfevents completion bash)" in ~/.bashrc
+- zsh: source <(tfevents completion zsh) in ~/.zshrc, after compinit
+- fish: tfevents completion fish | source in ~/.config/fish/config.fish
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Command(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `tfevents completion`."""
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -78,10 +78,9 @@ def _bash(commands: list[Command]) -> Iterator[str]:
     yield '    case "$command $previous" in'
     for command in commands:
         for option in command.options:
-            for name in option.names or (command.name,):
-                if option.choices:
-                    word = f"'{command.name} {name}'"
-                    yield f"        {word}) values=({' '.join(option.choices)}) ;;"
+            for name in option.names or (command.name,) if option.choices else ():
+                word = f"'{command.name} {name}'"
+                yield f"        {word}) values=({' '.join(option.choices)}) ;;"
     yield "    esac"
     yield '    case "$command" in'
     for command in commands:

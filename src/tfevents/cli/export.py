@@ -85,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exports. With --json and no --output the data themselves are JSON lines."""
     job = _job(args)
+    out.streams = not job.output
     runs = [item for item in _runs(args.logdir) if _logs.matches(item[0], args.run)]
     results = _logs.every(partial(export_run, job), runs, out, args.jobs, "exporting")
     points = files = 0
@@ -171,10 +172,8 @@ def export_run(job: Job, item: tuple[str, list[str]]) -> Exported:
     for file in files:
         run.add(*open_store(file), strict=False)
     media = None if job.media is None else _Media(os.path.join(job.media, _logs.quoted(name)))
-    if job.format == "parquet":
-        result = _to_parquet(job, run, media)
-    else:
-        result = _to_text(job, run, media)
+    convert = _to_parquet if job.format == "parquet" else _to_text
+    result = convert(job, run, media)
     result.files = 0 if media is None else media.count
     return result
 

@@ -59,11 +59,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
             delete=lambda tag: _logs.matches(tag, deleted),
         )
         results.append(result)
-        if not out.as_json:
-            _print(result, out)
     if out.as_json:
         out.json([asdict(each) for each in results])
-    elif not results:
+    for result in () if out.as_json else results:
+        _print(result, out)
+    if not results:
         out.note("no event files")
     return 0 if results else 1
 

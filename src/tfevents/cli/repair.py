@@ -37,10 +37,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Repairs."""
     files = _logs.event_files(args.path)
     job = partial(repair_file, output=args.output, resync=args.resync)
-    results = []
-    for result in _logs.every(job, files, out, args.jobs, "repairing"):
-        results.append(result)
-        if not out.as_json:
+    results = list(_logs.every(job, files, out, args.jobs, "repairing"))
+    if not out.as_json:
+        for result in results:
             _print(result, out)
     if out.as_json:
         out.json([asdict(each) for each in results])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HELP = "show the points of a tag, with curves and pictures"
 _COLOURS = ("36", "33", "35", "32", "34", "31")
 _PLOT_HEIGHT = 12
+_BINS = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -145,18 +146,26 @@ def _show_value(kind: str, value: Any, out: Output) -> None:
 
 
 def _bars(rows: Any, out: Output) -> None:
-    """A bar for each bucket; many buckets are put together."""
+    """A bar for each of some bins of the same width; counts of buckets are spread over them."""
+    import numpy as np
+
     from tfevents.cli._values import number
 
-    step = -(-len(rows) // 16) or 1
-    groups = [rows[start : start + step] for start in range(0, len(rows), step)]
-    counts = [float(each[:, 2].sum()) for each in groups]
-    edges = [number(float(each[0, 0])) for each in groups]
-    margin = max(map(len, edges), default=0)
-    full = max(min(out.width, 100) - margin - 20, 10)
-    for edge, count in zip(edges, counts, strict=True):
-        bar = "█" * round(full * count / max(max(counts), 1e-300))
-        out.line(f"  {edge:>{margin}} ┤{out.styled(bar, _COLOURS[0])} {number(count)}")
+    if not len(rows):
+        return
+    ends = np.append(rows[0, 0], rows[:, 1])
+    edges = np.linspace(ends[0], ends[-1], _BINS + 1 if ends[-1] > ends[0] else 2)
+    below = np.append(0.0, np.cumsum(rows[:, 2]))
+    counts = np.diff(np.interp(edges, ends, below)) if len(edges) > 2 else below[-1:]
+    if not np.isfinite(counts).all():
+        return
+    labels = [number(edge) for edge in edges[:-1].tolist()]
+    margin = max(map(len, labels))
+    full = min(out.width, 100) - margin - 16
+    highest = max(float(counts.max()), 1e-300)
+    for label, each in zip(labels, counts.tolist(), strict=True):
+        bar = "█" * round(full * each / highest)
+        out.line(f"  {label:>{margin}} ┤{out.styled(bar, _COLOURS[0])} {each:.4g}")
 
 
 def _picture(data: bytes, out: Output) -> None:

@@ -270,7 +270,7 @@ class _Directory:
 def _version(text: str) -> float:
     """The number in "brain.Event:2"; -1 where there is none, so that steps tell of restarts."""
     try:
-        return float(text.split("brain.Event:")[-1])
+        return float(text.rpartition("brain.Event:")[2])
     except ValueError:
         return -1.0
 

@@ -64,7 +64,7 @@ class EventAccumulator(Accumulator):
         self._lock = threading.Lock()
 
     def Tags(self) -> dict[str, Any]:
-        """The tags of tensors and run metadata; for the two kinds of graph, whether there is one."""
+        """The tags of tensors and run metadata, and whether there is each kind of graph."""
         return {
             TENSORS: list(self.tensors_by_tag),
             GRAPH: self._graph is not None,

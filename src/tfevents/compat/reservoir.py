@@ -29,8 +29,8 @@ class Reservoir:
         ValueError: the size is negative or no integer.
     """
 
-    def __init__(self, size: int, seed: int = 0, always_keep_last: bool = True) -> None:
-        if size < 0 or size != round(size):
+    def __init__(self, size: float, seed: int = 0, always_keep_last: bool = True) -> None:
+        if size < 0 or size % 1:
             raise ValueError(f"size must be nonnegative integer, was {size}")
         self.size = size
         self.always_keep_last = always_keep_last
@@ -58,7 +58,7 @@ class Reservoir:
         bucket.AddItem(item, f)
 
     def FilterItems(self, filterFn: Callable[[Any], bool], key: Any = None) -> int:  # noqa: N803
-        """Removes the items, of one key or of all, that a function is false for; returns how many."""
+        """Removes the items that a function is false for, of one key or all; returns how many."""
         with self._mutex:
             if key:
                 return self._buckets[key].FilterItems(filterFn) if key in self._buckets else 0
@@ -70,11 +70,11 @@ class _ReservoirBucket:
 
     def __init__(
         self,
-        _max_size: int,
+        _max_size: float,
         _random: random.Random | None = None,
         always_keep_last: bool = True,
     ) -> None:
-        if _max_size < 0 or _max_size != round(_max_size):
+        if _max_size < 0 or _max_size % 1:
             raise ValueError(f"_max_size must be nonnegative int, was {_max_size}")
         self.items: list[Any] = []
         self.always_keep_last = always_keep_last

@@ -6,6 +6,7 @@ or else by where the thread was when it launched. The name of that span is the n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -314,20 +315,24 @@ def _kernel_details(rows: Rows, names: list[str]) -> Ints:
     columns = ("registers", "static_shared", "dynamic_shared", "grid", "block")
     distinct, inverse = _distinct(rows, columns)
     texts = [
-        f"regs:{row['registers']} static_shared:{row['static_shared']} "
-        f"dynamic_shared:{row['dynamic_shared']} grid:{_commas(row['grid'])} "
-        f"block:{_commas(row['block'])}"
-        for row in distinct
+        f"regs:{registers} static_shared:{static} dynamic_shared:{dynamic} "
+        f"grid:{x},{y},{z} block:{u},{v},{w}"
+        for registers, static, dynamic, (x, y, z), (u, v, w) in _columns(distinct, columns)
     ]
     return _added(texts, names, inverse)
 
 
+def _columns(rows: Rows, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """The rows as tuples of Python numbers; many times faster than row by row."""
+    return zip(*(rows[name].tolist() for name in columns), strict=True)
+
+
 def _copy_names(rows: Rows, names: list[str]) -> Ints:
     kinds, inverse = np.unique(rows["copy_kind"], return_inverse=True)
-    return _added([f"Memcpy{copy_name(kind)}" for kind in kinds.tolist()], names, inverse)
+    return _added([f"Memcpy{_copy_name(kind)}" for kind in kinds.tolist()], names, inverse)
 
 
-def copy_name(kind: int) -> str:
+def _copy_name(kind: int) -> str:
     """A kind of copy as TensorFlow 2 writes it: "H2D" for host to device."""
     return COPY_KINDS.get(kind, "").replace("to", "2")
 
@@ -336,18 +341,19 @@ def _copy_details(rows: Rows, names: list[str]) -> Ints:
     columns = ("source_kind", "target_kind", "bytes", "target_device", "flags")
     distinct, inverse = _distinct(rows, columns)
     texts = [
-        f"kind_src:{_memory(row['source_kind'])} kind_dst:{_memory(row['target_kind'])} "
-        f"size:{row['bytes']} dest:{row['target_device']} async:{row['flags'] & 1}"
-        for row in distinct
+        f"kind_src:{_memory(source)} kind_dst:{_memory(target)} size:{size} dest:{device} "
+        f"async:{flags & 1}"
+        for source, target, size, device, flags in _columns(distinct, columns)
     ]
     return _added(texts, names, inverse)
 
 
 def _fill_details(rows: Rows, names: list[str]) -> Ints:
-    distinct, inverse = _distinct(rows, ("memory_kind", "bytes", "flags"))
+    columns = ("memory_kind", "bytes", "flags")
+    distinct, inverse = _distinct(rows, columns)
     texts = [
-        f"kind:{_memory(row['memory_kind'])} num_bytes:{row['bytes']} async:{row['flags'] & 1}"
-        for row in distinct
+        f"kind:{_memory(kind)} num_bytes:{size} async:{flags & 1}"
+        for kind, size, flags in _columns(distinct, columns)
     ]
     return _added(texts, names, inverse)
 
@@ -358,11 +364,7 @@ def _graph_names(rows: Rows, names: list[str]) -> Ints:
 
 
 def _memory(kind: int) -> str:
-    return MEMORY_KINDS.get(int(kind), "unknown").lower().replace(" ", "_")
-
-
-def _commas(numbers: Any) -> str:
-    return ",".join(str(number) for number in numbers.tolist())
+    return MEMORY_KINDS.get(kind, "unknown").lower().replace(" ", "_")
 
 
 def _allocations(gpu: GpuTrace, spans: Rows) -> Rows:

@@ -227,7 +227,7 @@ def _memory_events(
         _stat(name, _SIGNED, values) for name, values in zip(_MEMORY, numbers, strict=True)
     ]
     stats.append(_stat("allocator_name", _REFERENCE, _always(len(rows), plane.string(allocator))))
-    # Without the kind behind a colon, or each allocation would count as an execution of the op
+    # xprof counts these as executions of the op, too, as it does with TensorFlow's own
     stats.append(_stat("tf_op", _REFERENCE, plane.strings(op), op > 0))
     return plane.events(rows, np.where(change > 0, allocated, released), stats)
 

@@ -8,12 +8,13 @@ step at all, and then the data.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tfevents import _context, arrays
+from tfevents import _context, _warn, arrays
 from tfevents.run_writer import check_tag
 from tfevents.summary._state import full_tag, in_scope, is_recording, resolve_step, strict_step
 from tfevents.summary._writers import SummaryWriter
@@ -72,7 +73,8 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     if description is not None:
         description = _text_of(description, tag)
     if type(data) is not float or not -_FLOAT32_MAX <= data <= _FLOAT32_MAX:
-        data = _to_float32(data, tag)
+        with _warned_once(context.writer):
+            data = _to_float32(data, tag)
     plain = type(step) is int and _INT64_MIN <= step <= _INT64_MAX
     if not plain and step is not None:
         strict_step(step, tag)
@@ -88,6 +90,11 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     if writer.policy is not None:
         writer.policy.written(writer.run)
     return True
+
+
+def _warned_once(writer: SummaryWriter | None) -> contextlib.AbstractContextManager[None]:
+    """Within the block, warnings that this writer has shown before are not shown again."""
+    return contextlib.nullcontext() if writer is None else _warn.once(writer.run.told)
 
 
 def _to_float32(data: Any, tag: str) -> float:
@@ -140,7 +147,8 @@ def _write_kind(
     if passed is None:
         return False
     writer, step = passed
-    value = make(tag)
+    with _warned_once(writer):
+        value = make(tag)
     to_value = partial(value.to_tensor_value, description=description)
     return emit(writer, tag, to_value, step, nbytes=value.nbytes)
 
