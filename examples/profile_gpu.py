@@ -5,7 +5,7 @@
 
 The GRAPHS tab shows the time of each op on host and GPU; with xprof installed (`pip install xprof`)
 the Profile tab has kernel_stats, trace_viewer and the rest. Without a GPU this says why there is
-none and ends. The path through a real GPU has not been run by the authors yet.
+none and ends. It has never been run on a GPU.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfevents import logdir, proto, record
+from tfevents import SummaryWriter, logdir, proto, record
 from tfevents.errors import BadChecksumError, BadMessageError
 from tfevents.logdir import KINDS, LogDir
 from tfevents.store import MemoryStore, redirect
@@ -129,6 +129,140 @@ def test_case_105_steps_that_go_back(
     assert [(step, value) for step, _, value in series] == expected
     tensors = run.tensors("t", order=order, keep=keep)
     assert [(step, value.array.item()) for step, _, value in tensors] == expected
+
+
+def start(step: int) -> Any:
+    made = event(step)
+    made.session_log.status = event_pb2.SessionLog.START
+    return made
+
+
+def test_case_49_purge_leaves_out_what_a_restart_has_overtaken(tmp_path: Path) -> None:
+    with SummaryWriter(tmp_path, filename_suffix=".1") as writer:
+        for step in range(10):
+            writer.add_scalar("a", step, step)
+            writer.add_scalar("tensor", step, step, new_style=True)
+            writer.add_text("note", str(step), step)
+    with SummaryWriter(tmp_path, purge_step=5, filename_suffix=".2") as writer:
+        for step in (5, 6, 7):
+            writer.add_scalar("a", 100 + step, step)
+    plain = logdir.read(tmp_path)["."]
+    purged = logdir.read(tmp_path, purge=True)["."]
+    assert len(plain.scalars("a")) == 13
+    assert purged.scalars("a").values.tolist() == [0, 1, 2, 3, 4, 105, 106, 107]
+    assert purged.scalars("tensor").steps.tolist() == [0, 1, 2, 3, 4]
+    assert purged.texts("note/text_summary").steps.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_purge_is_what_tensorboards_accumulator_does(tmp_path: Path, write: Write) -> None:
+    first = [event(step, simple("a", step), histogram_of(step)) for step in range(9)]
+    # restarts inside a file, one below the other, and one that is no session's start
+    stop = event(0)
+    stop.session_log.status = event_pb2.SessionLog.STOP
+    second = [*first[4:], start(6), event(6, simple("a", 60)), stop, start(2), *first[2:4]]
+    write(*first).rename(tmp_path / "events.out.tfevents.1")
+    write(start(7), *second, event(9, simple("a", 90))).rename(tmp_path / "tfevents.2")
+    module = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    theirs = module.EventAccumulator(str(tmp_path), dict.fromkeys(["scalars", "histograms"], 0))
+    theirs.Reload()
+    ours = logdir.read(tmp_path, purge=True)["."]
+    assert [(item.step, item.value) for item in theirs.Scalars("a")] == [
+        (step, value) for step, _, value in ours.scalars("a")
+    ]
+    assert [item.step for item in theirs.Histograms("h")] == ours.histograms("h").steps.tolist()
+    assert ours.scalars("a").steps.tolist() == [0, 1, 2, 3, 9]
+
+
+def histogram_of(step: int) -> Any:
+    histo = summary_pb2.HistogramProto(num=1, bucket_limit=[step], bucket=[1])
+    return summary_pb2.Summary.Value(tag="h", histo=histo)
+
+
+@pytest.mark.parametrize("step", [-(2**63), 2**63 - 1])
+def test_purge_at_the_ends_of_the_steps(tmp_path: Path, write: Write, step: int) -> None:
+    write(event(5, simple("a", 1)), event(2**63 - 1, simple("a", 2)), start(step))
+    steps = logdir.read(tmp_path, purge=True)["."].scalars("a").steps.tolist()
+    assert steps == ([] if step < 0 else [5])
+
+
+def test_hparams_are_dicts(tmp_path: Path) -> None:
+    for name, rate in (("a", 0.1), ("b", 0.2)):
+        with SummaryWriter(tmp_path / name) as writer:
+            writer.add_hparams({"lr": rate, "net": "x", "bn": True}, {"loss": 1.0}, run_name=".")
+    SummaryWriter(tmp_path / "c").close()
+    log = logdir.read(tmp_path)
+    assert log["a"].hparams() == {"lr": 0.1, "net": "x", "bn": True}
+    assert log["c"].hparams() == {}
+    assert log.hparams() == {
+        "a": {"lr": 0.1, "net": "x", "bn": True},
+        "b": {"lr": 0.2, "net": "x", "bn": True},
+    }
+    (start,) = [v for v in log["b"].hparams("_hparams_/session_start_info").values if v.start]
+    assert start.hparams["lr"] == 0.2
+
+
+def test_values_are_what_people_use(tmp_path: Path) -> None:
+    pixels = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_image("image", pixels, 1, dataformats="HWC")
+        writer.add_text("note", "hé\nllo", 1)
+        writer.add_audio("clip", np.array([0.0, 0.5]), 1, sample_rate=8000)
+    run = logdir.read(tmp_path)["."]
+    (image,) = run.images("image").values
+    assert image.pil().mode == "RGB"
+    np.testing.assert_array_equal(np.asarray(image.pil()), pixels)
+    np.testing.assert_array_equal(image.arrays()[0], pixels)
+    assert str(run.texts("note/text_summary").values[0]) == "hé\nllo"
+    samples, rate = run.audio("clip").values[0].samples()
+    assert (samples[:, 0].tolist(), rate) == ([0, 16383], 8000)  # 0.5 * 32767, cut off
+
+
+def test_plots_have_a_line_for_each_run_or_tag(tmp_path: Path, write: Write) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    write(event(2, simple("a", 1), simple("b", 3)), event(4, simple("a", 2)), run="x")
+    write(event(1, simple("a", 9)), run="y")
+    log = logdir.read(tmp_path)
+    axes = log.plot("a", Figure().subplots())
+    lines = [(line.get_label(), *line.get_xydata().tolist()) for line in axes.lines]
+    assert lines == [("x", [2, 1], [4, 2]), ("y", [1, 9])]
+    assert [line.get_label() for line in log["x"].plot(ax=Figure().subplots()).lines] == ["a", "b"]
+    with pytest.raises(KeyError, match="no run has the scalars tag 'c'"):
+        log.plot("c")
+
+
+def test_notebooks_show_tags_escaped(tmp_path: Path, write: Write) -> None:
+    write(event(3, simple("<b>", 0.5)), event(4, simple("<b>", 0.25)), run="x&y")
+    log = logdir.read(tmp_path)
+    for html in (log._repr_html_(), log["x&y"]._repr_html_()):
+        assert "<td>&lt;b&gt;</td>" in html
+        assert "<td>2</td><td>4</td><td>0.25</td>" in html
+        assert html.count("<polyline") == 1
+        assert "x&amp;y" in html
+
+
+def test_dask_reads_all_files(tmp_path: Path, write: Write) -> None:
+    distributed = pytest.importorskip("distributed")
+    for name in "abcde":
+        write(*(event(step, simple(name, step)) for step in range(50)), run=name)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**options, silence_logs=40) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        log = logdir.read(tmp_path, executor=client.get_executor())
+        assert {run.files[0].tail.offset for run in log.values()} == {
+            path.stat().st_size for path in tmp_path.glob("*/*")
+        }
+        for name in "abcde":
+            assert log[name].scalars(name).values.tolist() == list(range(50))
+        write(event(7, simple("f", 1)), run="f")
+        with next((tmp_path / "a").iterdir()).open("ab") as file:
+            file.write(record.encode(event(50, simple("a", 50)).SerializeToString()))
+        log.reload()
+        assert log["f"].scalars("f").values.tolist() == [1]
+        assert log["a"].scalars("a").values.tolist() == list(range(51))
 
 
 def test_unknown_orders_are_refused(tmp_path: Path, write: Write) -> None:

@@ -31,7 +31,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Any, Literal, TypeAlias, cast
 
@@ -40,7 +40,7 @@ from tfevents._scheduler import TICK, Bell, scheduler
 from tfevents._types import Encode, EventWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
 
-__all__ = ["AsyncWriter", "OnError", "flush_all"]
+__all__ = ["AsyncWriter", "OnError", "flush_all", "open_writers"]
 
 #: Seconds between attempts to write after a fault.
 RETRY = 1.0
@@ -179,6 +179,30 @@ class AsyncWriter:
     def writer(self) -> EventWriter | None:
         """The writer beneath; None after the end, and in a forked child until it writes."""
         return self._writer
+
+    @property
+    def path(self) -> str:
+        """The file that was opened last; "" where the writer beneath has no path."""
+        return self._path
+
+    @contextlib.contextmanager
+    def diverted(self, open_writer: Callable[..., EventWriter]) -> Iterator[None]:
+        """Writes to another writer what is added within the block, and to the old one after it."""
+        self.flush()
+        with self._lock:
+            kept, self._writer = self._writer, None
+            before, self._open_writer = self._open_writer, open_writer
+        try:
+            yield
+        finally:
+            scheduler.run(self.drain)
+            with self._lock:
+                self._release()
+                self._open_writer = before
+                if self._finished and kept is not None:
+                    kept.close()
+                else:
+                    self._writer = kept
 
     def closes_with(self, owner: object) -> None:
         """Closes this writer when `owner` is garbage; a fault then becomes a warning."""
@@ -511,6 +535,12 @@ def _close_garbage(writer: AsyncWriter) -> None:
         writer.leftover()
 
 
+def open_writers() -> list[AsyncWriter]:
+    """The writers of this process that are not closed."""
+    clients = scheduler.clients()
+    return [each for each in clients if isinstance(each, AsyncWriter) and not each.closed]
+
+
 def flush_all() -> None:
     """Flushes every open writer of this process.
 
@@ -518,11 +548,10 @@ def flush_all() -> None:
         WriteError: the first refusal; the writers after it are flushed all the same.
     """
     first: Exception | None = None
-    for writer in scheduler.clients():
-        if isinstance(writer, AsyncWriter):
-            try:
-                writer.flush()
-            except Exception as error:
-                first = first or error
+    for writer in open_writers():
+        try:
+            writer.flush()
+        except Exception as error:
+            first = first or error
     if first is not None:
         raise first

@@ -7,6 +7,7 @@ work is done elsewhere: each kind's conversion in `values`, the writing in `run_
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import socket
@@ -14,9 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tfevents import arrays
+from tfevents import _warn, arrays
 from tfevents.async_writer import OnError
 from tfevents.run_writer import _step as checked_step
 from tfevents.run_writer import check_tag, child_path
@@ -32,6 +33,18 @@ if TYPE_CHECKING:
 __all__ = ["FileWriter", "SummaryWriter"]
 
 _Values = Sequence["tuple[str, ToValue]"]
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+
+def _telling_once(method: _Method) -> _Method:
+    """Makes a method warn once per tag and reason in the life of its writer."""
+
+    @functools.wraps(method)
+    def telling_once(self: SummaryWriter, *args: Any, **kwargs: Any) -> None:
+        with _warn.once(self._told):
+            method(self, *args, **kwargs)
+
+    return cast("_Method", telling_once)
 
 
 class SummaryWriter:
@@ -87,7 +100,7 @@ class SummaryWriter:
         self._max_file_bytes, self._keep_images = max_file_bytes, keep_images
         self._lock = threading.RLock()
         self._defaults = Defaults()
-        self._multiline: dict[str, dict[str, list[Any]]] = {}
+        self._told: _warn.Told = set()
         self.file_writer: FileWriter | None = None
         self.all_writers: dict[str, FileWriter] | None = None
         self._get_file_writer()
@@ -141,6 +154,7 @@ class SummaryWriter:
         else:
             file._run.add_scalar(tag, scalar_value, global_step, walltime)
 
+    @_telling_once
     def _add_scalar_of_kind(
         self, tag: str, data: Any, step: Any, walltime: float | None, new_style: bool | str,
         double: bool | str, display_name: str, description: str,
@@ -161,6 +175,7 @@ class SummaryWriter:
             to_value = partial(_described_field, value, display_name, description)
         self._emit([(tag, to_value)], step, walltime, 8)
 
+    @_telling_once
     def log(
         self, values: Mapping[str, Any], step: Any = None, walltime: float | None = None
     ) -> None:
@@ -176,6 +191,7 @@ class SummaryWriter:
         """
         self._emit(_scalar_fields("", values), step, walltime, 8 * len(values))
 
+    @_telling_once
     def add_scalars(
         self,
         main_tag: str,
@@ -237,6 +253,7 @@ class SummaryWriter:
 
     # -- distributions
 
+    @_telling_once
     def add_histogram(
         self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",
         walltime: float | None = None, max_bins: int | None = None,
@@ -260,6 +277,7 @@ class SummaryWriter:
         value = Histogram.from_data(values, tag=str(tag), bins=bins, max_bins=max_bins)
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_histogram_raw(
         self, tag: str, min: float, max: float, num: float, sum: float,
         sum_squares: float, bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
@@ -290,6 +308,7 @@ class SummaryWriter:
         )
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_pr_curve(
         self, tag: str, labels: Any, predictions: Any, global_step: Any = None,
         num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
@@ -315,6 +334,7 @@ class SummaryWriter:
         )
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_pr_curve_raw(
         self, tag: str, true_positive_counts: Any, false_positive_counts: Any,
         true_negative_counts: Any, false_negative_counts: Any, precision: Any, recall: Any,
@@ -336,6 +356,7 @@ class SummaryWriter:
 
     # -- pictures, sound, text
 
+    @_telling_once
     def add_image(
         self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
         dataformats: str = "CHW",
@@ -382,6 +403,7 @@ class SummaryWriter:
             img_tensor, dataformats = np.stack(images), "N" + dataformats
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
+    @_telling_once
     def add_image_with_boxes(
         self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
         walltime: float | None = None, rescale: Any = 1, dataformats: Any = "CHW",
@@ -414,6 +436,7 @@ class SummaryWriter:
         )
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_figure(
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
         walltime: float | None = None,
@@ -435,6 +458,7 @@ class SummaryWriter:
         value = figures.render(figure, tag=str(tag), close=close)
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_video(
         self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4,
         walltime: float | None = None, dataformats: str = "NTCHW",
@@ -458,6 +482,7 @@ class SummaryWriter:
         value = Video.from_data(vid_tensor, tag=str(tag), fps=fps, dataformats=dataformats)
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
         walltime: float | None = None,
@@ -485,6 +510,7 @@ class SummaryWriter:
         )
         self._emit([(tag, value.to_field_value)], global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_text(
         self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None
     ) -> None:
@@ -501,6 +527,7 @@ class SummaryWriter:
             [(f"{tag}/text_summary", value.to_tensor_value)], global_step, walltime, value.nbytes
         )
 
+    @_telling_once
     def add_tensor(
         self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None
     ) -> None:
@@ -514,6 +541,7 @@ class SummaryWriter:
 
     # -- shapes and spaces
 
+    @_telling_once
     def add_mesh(
         self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
         config_dict: Mapping[str, Any] | None = None, global_step: Any = None,
@@ -542,6 +570,7 @@ class SummaryWriter:
         )
         self._emit(value.parts(tag), global_step, walltime, value.nbytes)
 
+    @_telling_once
     def add_embedding(
         self, mat: Any, metadata: Any = None, label_img: Any = None, global_step: Any = None,
         tag: str = "default", metadata_header: Any = None,
@@ -609,6 +638,16 @@ class SummaryWriter:
         model = onnx_model_file if prototxt is None else prototxt
         self._get_file_writer().add_onnx_graph(onnx_graph(model))
 
+    def add_openvino_graph(self, xmlname: PathLike) -> None:
+        """Logs the graph of an OpenVINO model, given as its .xml file.
+
+        Raises:
+            OSError, ValueError: the file cannot be read, or is none.
+        """
+        from tfevents.integrations.openvino import openvino_graph
+
+        self._get_file_writer().add_onnx_graph(openvino_graph(xmlname))
+
     def add_run_metadata(
         self, run_metadata: Any, tag: str, global_step: Any = None, walltime: float | None = None
     ) -> None:
@@ -631,6 +670,7 @@ class SummaryWriter:
 
     # -- what a run is
 
+    @_telling_once
     def add_hparams(
         self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any] | None = None,
         hparam_domain_discrete: Mapping[str, Sequence[Any]] | str | None = None,
@@ -667,6 +707,7 @@ class SummaryWriter:
         for field in scalars:
             self._emit([field], global_step, None, 8, writer)
 
+    @_telling_once
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Arranges charts of the CUSTOM SCALARS dashboard.
 

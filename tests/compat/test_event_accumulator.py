@@ -56,7 +56,9 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore:the log restarts")
 @pytest.mark.parametrize("purge", [True, False])
-@pytest.mark.parametrize("guidance", [None, {"scalars": 5, "histograms": 0}, dict.fromkeys(TAG_KINDS, 3)])
+@pytest.mark.parametrize(
+    "guidance", [None, {"scalars": 5, "histograms": 0}, dict.fromkeys(TAG_KINDS, 3)]
+)
 def test_the_accumulator_gives_what_tensorboards_gives(
     log: Path, purge: bool, guidance: dict[str, int] | None
 ) -> None:
@@ -121,8 +123,8 @@ def test_graphs_and_run_metadata_migrate_as_in_tensorboard(tmp_path: Path) -> No
     graph = proto.GraphDef(node=[{"name": "x", "op": "Const"}]).SerializeToString()
     run = proto.TaggedRunMetadata(tag="step 1", run_metadata=b"")
     with tfevents.EventFileWriter(tmp_path) as writer:
-        writer.add_event(proto.Event(wall_time=1, graph_def=graph))
-        writer.add_event(proto.Event(wall_time=2, tagged_run_metadata=run))
+        graph_event = proto.Event(wall_time=1, graph_def=graph)
+        writer.write([graph_event, proto.Event(wall_time=2, tagged_run_metadata=run)])
     (path,) = tmp_path.iterdir()
     got = list(event_file_loader.EventFileLoader(path).Load())
     want = list(their_loader.EventFileLoader(str(path)).Load())
@@ -196,7 +198,7 @@ def test_what_is_not_there_raises_as_in_tensorboard(tmp_path: Path) -> None:
         lambda: event_file_loader.EventFileLoader(None),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"[a-z]"):
             call()
     assert accumulator.GetSourceWriter() is None
     with pytest.raises(KeyError, match="nothing"):
@@ -256,4 +258,5 @@ def test_compressed_histograms_equal_tensorboards() -> None:
         )
         bps = event_accumulator.NORMAL_HISTOGRAM_BPS
         want = compressor.compress_histogram_proto(histogram, bps)
-        assert event_accumulator.compressed(histogram, bps) == pytest.approx(want)
+        got = event_accumulator.compressed(histogram, bps)
+        np.testing.assert_allclose(np.array(got), np.array(want), rtol=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from fnmatch import fnmatchcase
@@ -64,8 +65,15 @@ def open_log(path: str, out: Output, jobs: int = 1) -> LogDir:
     total = sum(len(run.paths) for run in log.values())
     if jobs < 2 or total < 2:
         return log
-    with ProcessPoolExecutor(jobs) as pool:
+    with _pool(jobs) as pool:
         return read(path, executor=_Watched(pool, out, total, jobs))
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Processes that leave Ctrl-C to us."""
+    return ProcessPoolExecutor(
+        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
 
 
 class _Watched:
@@ -113,7 +121,7 @@ def every(
     """`function` of each item, in order; in several processes if `jobs` says so."""
     with contextlib.ExitStack() as stack:
         if jobs > 1 and len(items) > 1:
-            results = stack.enter_context(ProcessPoolExecutor(jobs)).map(function, items)
+            results = stack.enter_context(_pool(jobs)).map(function, items)
         else:
             results = map(function, items)
         yield from out.progress(results, len(items), label)

@@ -63,13 +63,12 @@ def size_text(size: int) -> str:
     """Bytes for people."""
     if size < 1000:
         return f"{size} B"
-    number = float(size)
-    unit = ""
-    for unit in ("kB", "MB", "GB", "TB"):
+    number, units = float(size), ["kB", "MB", "GB", "TB"]
+    while True:
         number /= 1000
-        if number < 999.5:
-            break
-    return f"{number:.1f} {unit}" if number < 99.95 else f"{number:.0f} {unit}"
+        unit = units.pop(0)
+        if number < 999.5 or not units:
+            return f"{number:.1f} {unit}" if number < 99.95 else f"{number:.0f} {unit}"
 
 
 def time_text(wall_time: float) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, plugin
-from tfevents.summary._ops import _text_of, _write_kind, gate
+from tfevents.summary._ops import _text_of, _warned_once, _write_kind, gate
 from tfevents.summary._state import full_tag
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def hparams(
     if passed is None:
         return False
     writer, last = passed
-    session = HParams.from_data(hparams, metrics, domain=domain)
+    with _warned_once(writer):
+        session = HParams.from_data(hparams, metrics, domain=domain)
 
     def with_tensor(to_value: ToValue, tag: str) -> proto.Summary.Value:
         # TensorBoard's own helper has an empty tensor beside the metadata.
@@ -168,9 +169,10 @@ def mesh(
     if passed is None:
         return False
     writer, number = passed
-    value = Mesh.from_data(
-        vertices, colors, faces, tag=tag, config_dict=config_dict, dtypes="own"
-    )
+    with _warned_once(writer):
+        value = Mesh.from_data(
+            vertices, colors, faces, tag=tag, config_dict=config_dict, dtypes="own"
+        )
     return _emit(writer, value.parts(tag, description=text, packed=True), number, value.nbytes)
 
 
@@ -191,7 +193,8 @@ def custom_scalars(layout: Any) -> bool:
     passed = gate(0, _context.state(), plugin.CUSTOM_SCALARS_TAG)
     if passed is None:
         return False
-    value = CustomScalars.from_data(layout)
+    with _warned_once(passed[0]):
+        value = CustomScalars.from_data(layout)
     parts: list[tuple[str, ToValue]] = [(plugin.CUSTOM_SCALARS_TAG, value.to_tensor_value)]
     return _emit(passed[0], parts, 0, value.nbytes)
 
@@ -235,10 +238,11 @@ def embedding(
         if images.ndim != 4:
             raise ValueError(f"tag {tag!r}: images must be [n, h, w, c]; got shape {images.shape}")
         images = images.transpose(0, 3, 1, 2)
-    projector.write_embedding(
-        writer.run.logdir, data, metadata=metadata, label_img=images, global_step=number, tag=tag,
-        metadata_header=metadata_header,
-    )
+    with _warned_once(writer):
+        projector.write_embedding(
+            writer.run.logdir, data, metadata=metadata, label_img=images, global_step=number,
+            tag=tag, metadata_header=metadata_header,
+        )
     return True
 
 

@@ -11,9 +11,12 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tfevents import filename, store
+from tfevents.async_writer import open_writers
+from tfevents.event_file import EventFileWriter
 from tfevents.logdir import LogDir
 from tfevents.store import MemoryStore
 from tfevents.testing._log import EventLog
@@ -140,16 +143,24 @@ def _shared(directories: list[list[str]]) -> list[str]:
 def capture(
     *, baseline_dir: PathLike | None = None, update_baselines: bool | None = None
 ) -> Iterator[CapturedLog]:
-    """Keeps in memory what tfevents writers log that are opened meanwhile, in any thread.
+    """Keeps in memory what tfevents writers log meanwhile, in any thread.
 
     Nothing of it touches the disk, whatever paths the writers were given. A writer that is open
-    before goes on with its file; one that outlives the block goes on in memory, and the log can
-    still be read. Blocks nest: the innermost has what is opened in it, and it alone.
+    before goes on with its file after the block; one that is opened in the block and outlives it
+    goes on in memory, and the log can still be read. Blocks nest: what is logged in the innermost
+    goes to it, and to it alone.
 
     Args:
         baseline_dir: where relative paths of baselines begin.
         update_baselines: see `EventLog`.
     """
     memory = _Memory()
-    with store.redirect(memory):
+    with store.redirect(memory), contextlib.ExitStack() as diversions:
+        for writer in open_writers():
+            open_file = partial(_open_file, os.path.dirname(writer.path), memory)
+            diversions.enter_context(writer.diverted(open_file))
         yield CapturedLog(memory, baseline_dir=baseline_dir, update_baselines=update_baselines)
+
+
+def _open_file(directory: str, memory: _Memory, *, fresh: bool = True) -> EventFileWriter:
+    return EventFileWriter(directory, store=memory, parents=fresh)

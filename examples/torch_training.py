@@ -1,0 +1,161 @@
+"""A small PyTorch model on handwritten digits, trained with three learning rates; needs torch.
+
+    python examples/torch_training.py
+    tensorboard --logdir logs/torch_training
+
+Nothing of torch.utils.tensorboard is used, and no tensorboard package. Each learning rate is a run
+of its own, so that every tab shows the three beside each other. With TensorBoard started:
+
+    http://localhost:6006/#timeseries      losses and accuracy, training beside validation
+    http://localhost:6006/#custom_scalars  both losses of a run in one chart
+    http://localhost:6006/#images          the validation digits that are misread
+    http://localhost:6006/#histograms      weights and gradients
+    http://localhost:6006/#graphs          the model; double-click a box to open it
+    http://localhost:6006/#projector       the last hidden layer; color it by label
+    http://localhost:6006/#pr_curves       how well one digit is told from the others
+    http://localhost:6006/#hparams         learning rates and what they led to
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tfevents import SummaryWriter, read
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError:
+    sys.exit("this example trains a PyTorch model: pip install torch")
+
+DATA = Path(__file__).parent / "data" / "digits.npz"
+RATES = [0.01, 0.1, 0.5]
+BATCH = 64
+CURVE_OF = 8  # the digit of the precision-recall curve
+METRICS = ("final/accuracy", "final/loss")
+
+
+@dataclass(frozen=True)
+class Digits:
+    images: Tensor  # [n, 1, 8, 8], float32, 0 (paper) to 1 (ink)
+    labels: Tensor  # [n], int64
+
+
+def load_digits() -> tuple[Digits, Digits]:
+    """Training and validation digits: a random four fifths, and the rest."""
+    with np.load(DATA) as data:
+        images = torch.from_numpy(data["images"]).float()[:, None] / 16
+        labels = torch.from_numpy(data["labels"]).long()
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))
+    validation, train = order[: len(order) // 5], order[len(order) // 5 :]
+    return Digits(images[train], labels[train]), Digits(images[validation], labels[validation])
+
+
+def build() -> nn.Sequential:
+    """Digits to logits; the parts are the boxes of the graph."""
+    features = nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+    )  # fmt: skip
+    hidden = nn.Sequential(nn.Linear(128, 32), nn.ReLU())
+    return nn.Sequential(OrderedDict(features=features, hidden=hidden, output=nn.Linear(32, 10)))
+
+
+def log_parameters(writer: SummaryWriter, model: nn.Module, step: int) -> None:
+    """Every parameter, and its gradient in the last minibatch."""
+    for name, parameter in model.named_parameters():
+        tag = name.replace(".", "/")
+        writer.add_histogram(f"weights/{tag}", parameter, step)
+        writer.add_histogram(f"gradients/{tag}", parameter.grad, step)
+
+
+def log_outcome(writer: SummaryWriter, model: nn.Sequential, digits: Digits, step: int) -> None:
+    """What the trained model makes of digits: mistakes, a precision-recall curve, an embedding."""
+    with torch.no_grad():
+        hidden = model[:2](digits.images)
+        likely = model.output(hidden).softmax(dim=1)
+    writer.add_pr_curve(f"digit_{CURVE_OF}", digits.labels == CURVE_OF, likely[:, CURVE_OF], step)
+    paper = 1 - digits.images
+    writer.add_embedding(
+        hidden, digits.labels.tolist(), paper.repeat(1, 3, 1, 1), step, "hidden_layer"
+    )
+    read_as = likely.argmax(dim=1)
+    wrong = torch.nonzero(read_as != digits.labels)[:16, 0]
+    if len(wrong):
+        large = nn.functional.interpolate(paper[wrong], scale_factor=8)
+        writer.add_images("mistakes", nn.functional.pad(large, (4, 4, 4, 4)), step)
+        pairs = zip(digits.labels[wrong].tolist(), read_as[wrong].tolist(), strict=True)
+        said = ", ".join(f"{truth} as {wrongly}" for truth, wrongly in pairs)
+        writer.add_text("mistakes", f"Row by row, the first {len(wrong)} are: {said}.", step)
+
+
+def train(logdir: Path, rate: float, epochs: int) -> None:
+    """One run. The step is the number of minibatches seen."""
+    torch.manual_seed(0)
+    digits, validation = load_digits()
+    model, loss_of = build(), nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.5)
+    chosen = {"learning_rate": rate, "batch_size": BATCH, "optimizer": "SGD"}
+    step = 0
+    with SummaryWriter(logdir) as writer:
+        writer.add_graph(model, digits.images[:1])
+        writer.add_custom_scalars_multilinechart(["loss/train", "loss/validation"], title="loss")
+        for _ in range(epochs):
+            total = 0.0
+            for batch in torch.randperm(len(digits.labels)).split(BATCH):
+                optimizer.zero_grad()
+                loss = loss_of(model(digits.images[batch]), digits.labels[batch])
+                loss.backward()
+                optimizer.step()
+                step += 1
+                total += loss.item() * len(batch)
+                writer.add_scalar("loss/minibatch", loss, step)
+            with torch.no_grad():
+                logits = model(validation.images)
+            scores = {
+                "loss/validation": loss_of(logits, validation.labels).item(),
+                "accuracy": (logits.argmax(dim=1) == validation.labels).float().mean().item(),
+            }
+            writer.log({"loss/train": total / len(digits.labels), **scores}, step)
+            log_parameters(writer, model, step)
+        log_outcome(writer, model, validation, step)
+        metrics = dict(zip(METRICS, (scores["accuracy"], scores["loss/validation"]), strict=True))
+        writer.add_hparams(
+            chosen, metrics, {"learning_rate": RATES}, run_name=".", global_step=step
+        )
+
+
+def fresh(logdir: Path) -> Path:
+    """`logdir`, or the first of logdir-2, logdir-3, ... that does not exist."""
+    later = (logdir.with_name(f"{logdir.name}-{n}") for n in itertools.count(2))
+    return next(path for path in itertools.chain([logdir], later) if not path.exists())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train a PyTorch model; log for TensorBoard.")
+    parser.add_argument("--logdir", type=Path, default=Path("logs/torch_training"))
+    parser.add_argument("--epochs", type=int, default=10)
+    options = parser.parse_args()
+    if options.epochs < 1:
+        parser.error("--epochs must be at least 1")
+
+    logdir = fresh(options.logdir)
+    for rate in RATES:
+        train(logdir / f"rate={rate}", rate, options.epochs)
+    print("learning rate  accuracy    loss")
+    for run in read(logdir).values():
+        accuracy, loss = (run.scalars(tag).values[-1] for tag in METRICS)
+        print(f"{run.hparams()['learning_rate']:13g}{accuracy:10.4f}{loss:8.4f}")
+    print("\nsee http://localhost:6006/#hparams and the other tabs after")
+    print(f"tensorboard --logdir {logdir}")
+
+
+if __name__ == "__main__":
+    main()
