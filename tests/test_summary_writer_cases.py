@@ -621,6 +621,17 @@ def test_an_openvino_model(tmp_path: Path) -> None:
     assert [dim.size for dim in shape.dim] == [-1, 2]
 
 
+def test_layers_of_one_name_are_all_there(tmp_path: Path) -> None:
+    from tfevents.integrations.openvino import openvino_graph
+
+    (tmp_path / "model.xml").write_text(OPENVINO.replace('name="split"', 'name="enc/mul"'))
+    graph = openvino_graph(tmp_path / "model.xml")
+    assert {node.name: list(node.input) for node in graph.node} == {
+        "x": [], "enc/w": [], "enc/mul": ["x", "enc/w"], "enc/mul_3": ["enc/mul"],
+        "out": ["enc/mul_3:1"],
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "text", ["", "no xml", "<net/>", OPENVINO.replace('from-layer="3"', 'from-layer="9"')]
 )

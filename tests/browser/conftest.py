@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from served import Server
 from tfevents import SummaryWriter, proto
 from tfevents.graph import GraphBuilder
 
@@ -105,8 +106,6 @@ def write_sweep(logdir: Path) -> None:
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where TensorBoard serves the log."""
-    from test_tensorboard_server import Server
-
     logdir = tmp_path_factory.mktemp("log")
     for name, offset in (("train", 0.0), ("validation", 0.1)):
         write_run(logdir / name, offset)

@@ -25,7 +25,7 @@ Call = Callable[[Any], Any]
 CALLS: dict[str, Call] = {
     "scalar": lambda s: s.scalar("a", 0.1),
     "scalar, new style": lambda s: s.scalar("a", 0.1, new_style=True),
-    "histogram": lambda s: s.histogram("h", NORMAL, "tensorflow"),
+    "histogram": lambda s: s.histogram("h", NORMAL, [-9.0, -1.0, 0.0, 2.0, 9.0]),
     "histogram, bins": lambda s: s.histogram("h", NORMAL, "auto", max_bins=5),
     "histogram_raw": lambda s: s.histogram_raw("h", 0, 1, 2, 3, 4, [1.0, 2.0], [1, 2]),
     "image": lambda s: s.image("i", LEVELS, dataformats="CHW"),

@@ -37,7 +37,7 @@ def openvino_graph(path: PathLike) -> proto.GraphDef:
     if not layers:
         raise ValueError(f"{os.fsdecode(path)} is no OpenVINO model: it has no layers")
     builder = GraphBuilder()
-    names = {_text(layer, "id"): builder.unique_name(_path(layer)) for layer in layers}
+    names = _names(layers)
     ports = {_text(layer, "id"): _outputs(layer) for layer in layers}
     inputs: dict[str, list[tuple[int, str]]] = {identity: [] for identity in names}
     for edge in root.findall("./edges/edge"):
@@ -58,6 +58,17 @@ def openvino_graph(path: PathLike) -> proto.GraphDef:
             attributes={} if data is None else dict(data.attrib),
         )
     return builder.build()
+
+
+def _names(layers: list[ElementTree.Element]) -> dict[str, str]:
+    """A path for each layer's id; of layers with one name, the later ones have their id in it."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for layer in layers:
+        path, identity = _path(layer), _text(layer, "id")
+        names[identity] = f"{path}_{identity}" if path in taken else path
+        taken.add(names[identity])
+    return names
 
 
 def _text(element: ElementTree.Element, name: str) -> str:

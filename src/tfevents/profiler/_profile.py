@@ -136,7 +136,7 @@ class profile:  # noqa: N801 - used like a function
             raise ValueError(f"a step must be from 0 to 2**63 - 1, got {step}")
         if tag is not None and not isinstance(tag, str):
             raise TypeError(f"a tag must be a str, got {type(tag).__name__}")
-        if session is not None and (not session or set(session) & set("/\\\0")):
+        if session is not None and (session in ("", ".", "..") or set(session) & set("/\\\0")):
             raise ValueError(f"a session's name is one part of a path, got {session!r}")
         self._tag, self._graph, self._name = tag, _graph_def(graph), session
         self._chrome, self._xspace = chrome, xspace
