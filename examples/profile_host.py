@@ -13,6 +13,7 @@ What makes that work: a span has the full name of its node.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 
 import numpy as np
@@ -79,7 +80,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     layers = [
         Layer(f"dense_{number}", inputs, outputs, rng)
-        for number, (inputs, outputs) in enumerate(zip(SIZES[:-1], SIZES[1:], strict=True), 1)
+        for number, (inputs, outputs) in enumerate(itertools.pairwise(SIZES), 1)
     ]
     with SummaryWriter(arguments.logdir) as writer:
         writer.file_writer.add_onnx_graph(build_graph(layers).build())

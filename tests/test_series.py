@@ -12,7 +12,7 @@ from tfevents.series import Series
 def series(values: list[float], steps: list[int] | None = None, tag: str = "loss") -> Series:
     found = np.arange(len(values)) if steps is None else np.array(steps)
     return Series(
-        tag, found.astype(np.int64), 1.7e9 + np.arange(len(values)), np.array(values, float)
+        tag, found.astype(np.int64), np.arange(len(values), dtype=float), np.array(values, float)
     )
 
 

@@ -120,7 +120,7 @@ def test_loaders_give_the_events_that_tensorboards_give(log: Path, name: str) ->
 
 
 def test_graphs_and_run_metadata_migrate_as_in_tensorboard(tmp_path: Path) -> None:
-    graph = proto.GraphDef(node=[{"name": "x", "op": "Const"}]).SerializeToString()
+    graph = proto.GraphDef(node=[proto.NodeDef(name="x", op="Const")]).SerializeToString()
     run = proto.TaggedRunMetadata(tag="step 1", run_metadata=b"")
     with tfevents.EventFileWriter(tmp_path) as writer:
         graph_event = proto.Event(wall_time=1, graph_def=graph)

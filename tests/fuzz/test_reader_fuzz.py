@@ -58,7 +58,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
         tfevents.summary.histogram("histogram", rng.normal(size=30), 1)
         tfevents.summary.text("note", ["a", "b"], 1)
         tfevents.summary.write("tensor", rng.integers(0, 9, (2, 3)), 1)
-    graph = proto.GraphDef(node=[{"name": "x", "op": "Const"}]).SerializeToString()
+    graph = proto.GraphDef(node=[proto.NodeDef(name="x", op="Const")]).SerializeToString()
     meta = proto.MetaGraphDef(graph_def=proto.GraphDef()).SerializeToString()
     run = proto.TaggedRunMetadata(tag="t", run_metadata=b"")
     events = [

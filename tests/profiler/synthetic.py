@@ -35,7 +35,7 @@ CALLS = [
     (260, 262, trace.RUNTIME, 1, OTHER, 5),
 ]
 # start, end, stream, correlation, name; the last has no times, as where the clock failed
-KERNELS = [
+KERNELS: list[tuple[float, float, int, int, int]] = [
     (20, 50, 7, 1, 4),
     (60, 72.5, 7, 2, 4),
     (230, 250, 8, 4, 4),
@@ -64,8 +64,8 @@ def gpu(**changes: Any) -> trace.GpuTrace:
         row["domain"], row["name"], row["correlation"] = domain, name, correlation
         row["thread"] = thread & 0xFFFFFFFF
     kernels = np.zeros(len(KERNELS) + 1, trace.KERNEL)
-    for kernel, (start, end, stream, correlation, name) in zip(kernels, KERNELS, strict=False):
-        kernel["start"], kernel["end"] = START + int(start * 1000), START + int(end * 1000)
+    for kernel, (begin, stop, stream, correlation, name) in zip(kernels, KERNELS, strict=False):
+        kernel["start"], kernel["end"] = START + int(begin * 1000), START + int(stop * 1000)
         kernel["stream"], kernel["correlation"], kernel["name"] = stream, correlation, name
         kernel["grid"], kernel["block"], kernel["registers"] = (128, 2, 1), (256, 1, 1), 32
         kernel["static_shared"], kernel["dynamic_shared"] = 1024, 2048

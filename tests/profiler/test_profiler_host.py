@@ -61,9 +61,8 @@ def test_nesting() -> None:
 
 def test_times_are_those_of_the_system_clock() -> None:
     before = time.time_ns()
-    with Recorded() as recorded:
-        with annotate("a"):
-            time.sleep(0.02)
+    with Recorded() as recorded, annotate("a"):
+        time.sleep(0.02)
     after = time.time_ns()
     (span,) = recorded.trace.spans
     slack = 50_000_000
@@ -252,7 +251,7 @@ def test_spans_inherit_the_step() -> None:
     with Recorded() as recorded:
         with annotate("before"):
             pass
-        with step(np.int64(7)), annotate("inside"):  # type: ignore[arg-type]
+        with step(np.int64(7)), annotate("inside"):
             pass
     spans, names = recorded.trace.spans, recorded.trace.names
     assert [(names[s["name"]], int(s["step"]), bool(s["marks_step"])) for s in spans] == [
@@ -288,12 +287,11 @@ def test_spans_that_are_still_open_end_with_the_recording() -> None:
 
 
 def test_memory_of_nested_spans() -> None:
-    with Recorded(memory=True) as recorded:
-        with annotate("outer"):
-            with annotate("released"):
-                np.zeros(1_000_000, np.uint8)
-            with annotate("kept"):
-                kept = np.zeros(500_000, np.uint8)
+    with Recorded(memory=True) as recorded, annotate("outer"):
+        with annotate("released"):
+            np.zeros(1_000_000, np.uint8)
+        with annotate("kept"):
+            kept = np.zeros(500_000, np.uint8)
     assert kept.nbytes == 500_000
     spans, names = recorded.trace.spans, recorded.trace.names
     seen = {names[span["name"]]: (int(span["peak"]), int(span["live"])) for span in spans}
@@ -341,12 +339,11 @@ class Ties:
 
 def test_the_innermost_span_is_tied() -> None:
     ties = Ties()
-    with Recorded(ties=ties) as recorded:
-        with annotate("a"):
-            outer = list(ties.stack)
-            with annotate("b"):
-                inner = list(ties.stack)
-            assert ties.stack == outer
+    with Recorded(ties=ties) as recorded, annotate("a"):
+        outer = list(ties.stack)
+        with annotate("b"):
+            inner = list(ties.stack)
+        assert ties.stack == outer
     assert ties.stack == []
     ids = {recorded.trace.names[s["name"]]: int(s["id"]) for s in recorded.trace.spans}
     assert (outer, inner) == ([ids["a"]], [ids["a"], ids["b"]])

@@ -21,6 +21,7 @@ import synthetic
 
 import tfevents as tf
 from tfevents import proto, store
+from tfevents.compat.v1 import RunOptions
 from tfevents.compat.v1.summary import FileWriter
 from tfevents.graph import GraphBuilder
 from tfevents.profiler import _session, annotate, host, profile, start, stop
@@ -127,9 +128,9 @@ def test_each_step_has_its_own(tmp_path: Path) -> None:
 def test_a_graph_goes_along_in_the_form_of_tf_summary(tmp_path: Path) -> None:
     graph = GraphBuilder()
     graph.node("x", "Placeholder")
-    with tf.SummaryWriter(os.fspath(tmp_path)) as writer:
-        with profile(writer, step=3, graph=graph), annotate("x"):
-            pass
+    writer = tf.SummaryWriter(os.fspath(tmp_path))
+    with writer, profile(writer, step=3, graph=graph), annotate("x"):
+        pass
     (event,) = [e for e in events(tmp_path) if e.HasField("summary")]
     (value,) = event.summary.value
     assert (event.step, value.tag) == (3, "step 3")
@@ -188,9 +189,8 @@ def test_chrome(name: str, tmp_path: Path) -> None:
 
 def test_gpu_work_is_in_everything(tmp_path: Path) -> None:
     gpu = Gpu()
-    with profile(tmp_path, step=1, gpu=gpu) as profiled:
-        with annotate("a"):
-            assert (gpu.running, gpu.depth) == (True, 1)
+    with profile(tmp_path, step=1, gpu=gpu) as profiled, annotate("a"):
+        assert (gpu.running, gpu.depth) == (True, 1)
     assert (gpu.running, gpu.depth) == (False, 0)
     devices = [d.device for d in tagged(tmp_path)["step 1"][1].step_stats.dev_stats]
     assert "/job:localhost/replica:0/task:0/device:GPU:0" in devices
@@ -201,9 +201,9 @@ def test_gpu_work_is_in_everything(tmp_path: Path) -> None:
 
 def test_without_a_gpu_one_warning_says_why(tmp_path: Path) -> None:
     gpu = Gpu(GpuUnavailableError("no library was found"))
-    with pytest.warns(UserWarning, match="no library was found") as caught:
-        with profile(tmp_path, step=1, gpu=gpu) as profiled, annotate("a"):
-            pass
+    profiled = profile(tmp_path, step=1, gpu=gpu)
+    with pytest.warns(UserWarning, match="no library was found") as caught, profiled, annotate("a"):
+        pass
     assert [warning.filename for warning in caught] == [__file__]
     assert ops(tagged(tmp_path)["step 1"][1]) == ["a"]
     assert profiled.recording is not None
@@ -227,14 +227,30 @@ def test_a_gpu_that_fails_oddly_leaves_nothing_behind(tmp_path: Path) -> None:
         pass
 
 
+def test_a_gpu_that_fails_at_the_end_costs_its_part_only(tmp_path: Path) -> None:
+    class Failing(Gpu):
+        def stop(self) -> GpuTrace:
+            raise MemoryError("too many records")
+
+    warned = pytest.warns(UserWarning, match="MemoryError: too many records")
+    with warned, profile(tmp_path, step=1, gpu=Failing()), annotate("a"):
+        pass
+    assert ops(tagged(tmp_path)["step 1"][1]) == ["a"]
+
+
+def test_the_options_of_tensorflow_1() -> None:
+    options = RunOptions(trace_level=RunOptions.FULL_TRACE)
+    assert options.SerializeToString() == b"\x08\x03"
+
+
 # Faults ------------------------------------------------------------------------------------------
 
 
 def test_an_exception_in_the_block_passes_and_all_is_written(tmp_path: Path) -> None:
     gpu = Gpu()
-    with pytest.raises(KeyError), profile(tmp_path, step=2, gpu=gpu, memory=True):
-        with annotate("a"):
-            raise KeyError("training")
+    profiled = profile(tmp_path, step=2, gpu=gpu, memory=True)
+    with pytest.raises(KeyError), profiled, annotate("a"):
+        raise KeyError("training")
     assert not gpu.running
     assert ops(tagged(tmp_path)["step 2"][1]) == ["a"]
     assert len(spaces(tmp_path)) == 1
@@ -268,9 +284,9 @@ def test_what_cannot_be_written_is_raised_after_the_rest_was_written(tmp_path: P
 
 def test_the_error_of_the_block_wins(tmp_path: Path) -> None:
     (tmp_path / "plugins").write_text("a file where a directory should be")
-    with pytest.warns(UserWarning, match="was not written"):
-        with pytest.raises(KeyError), profile(tmp_path):
-            raise KeyError("training")
+    warned = pytest.warns(UserWarning, match="was not written")
+    with warned, pytest.raises(KeyError), profile(tmp_path):
+        raise KeyError("training")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""XSpace and Chrome's format, read back; xprof itself judges in tests/differential/test_xprof.py."""
+"""XSpace and Chrome's format, read back; xprof itself judges in differential/test_xprof.py."""
 
 from __future__ import annotations
 

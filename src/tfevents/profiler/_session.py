@@ -135,10 +135,19 @@ class Session:
             host.deactivate()
             seen = recorder.stop()
             self._gpu = None
-            trace = None if gpu is None else gpu.stop()
+            trace = None if gpu is None else self._stop_gpu(gpu)
         finally:
             self._undo()
         return Recorded(seen, trace, self._reason)
+
+    def _stop_gpu(self, gpu: Gpu) -> GpuTrace | None:
+        """What the GPU did; a failure costs that part only."""
+        try:
+            return gpu.stop()
+        except Exception as error:
+            self._reason = f"{type(error).__name__}: {error}"
+            warn(f"the profile is without GPU activity: {self._reason}")
+            return None
 
     def _undo(self) -> None:
         """Leaves nothing enabled."""
