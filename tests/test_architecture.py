@@ -50,6 +50,7 @@ LAZY_DOORS = {
     ("compat.*", "integrations.*"): "the same, by the names of torch.utils.tensorboard",
     ("profiler.*", "run_writer"): "a trace is written where a writer or a directory is given",
     ("profiler.*", "event_file"): "a trace is written where a writer or a directory is given",
+    ("profiler.*", "store"): "the same, for the files beside the event files",
 }
 
 IMPURE = {

@@ -476,3 +476,26 @@ def test_a_warning_is_shown_once_per_tag_and_reason_at_the_callers_line(tmp_path
 
 def _writer_in(tmp_path: Path) -> contextlib.AbstractContextManager[object]:
     return tf.summary.create_file_writer(tmp_path).as_default()
+
+
+def test_a_trace_with_profiler_has_the_graph_and_what_running_it_cost(tmp_path: Path) -> None:
+    graph = proto.GraphDef()
+    graph.node.add(name="a/MatMul", op="MatMul")
+    with tf.summary.create_file_writer(tmp_path).as_default():
+        tf.summary.trace_on(graph=graph, profiler=True, profiler_outdir=str(tmp_path))
+        with tf.profiler.annotate("a/MatMul"):
+            pass
+        tf.summary.trace_export("trace", step=4)
+        tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path))
+        tf.summary.trace_off()
+        with pytest.warns(UserWarning, match="profiler_outdir"):
+            tf.summary.trace_on(profiler=True)
+        tf.summary.trace_off()
+    (event,) = messages(tmp_path)
+    (value,) = event.summary.value
+    found = proto.RunMetadata.FromString(value.tensor.string_val[0])
+    assert (event.step, value.tag) == (4, "trace")
+    assert value.metadata.plugin_data.plugin_name == "graph_run_metadata"
+    assert found.function_graphs[0].pre_optimization_graph.node[0].name == "a/MatMul"
+    assert found.step_stats.dev_stats[0].node_stats[0].node_name == "a/MatMul"
+    assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 1

@@ -6,6 +6,7 @@ TensorFlow records the graphs of the functions that run meanwhile. Here they are
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from tfevents.summary._state import full_tag, strict_step
 
 if TYPE_CHECKING:
     from tfevents import proto
+    from tfevents.profiler import Recording
 
 __all__ = ["graph_def", "trace_export", "trace_off", "trace_on"]
 
@@ -25,6 +27,7 @@ __all__ = ["graph_def", "trace_export", "trace_off", "trace_on"]
 class _Trace:
     plugin: str
     graphs: list[bytes] = field(default_factory=list)
+    outdir: str | None = None  # where the profile goes, if one runs
 
 
 _lock = threading.Lock()
@@ -62,25 +65,31 @@ def trace_on(
     Args:
         graph: True or False as in TensorFlow, or a graph that the trace shall hold: a GraphDef
             message or an object with `as_graph_def()`. More may be added by further calls.
-        profiler: record what runs. Not available yet.
-        profiler_outdir: where profiles go; used with `profiler` only.
+        profiler: record what runs, see `tfevents.profiler`.
+        profiler_outdir: the log directory for the Profile tab; as in TensorFlow there is no
+            profile without it, but a warning.
 
     Raises:
         ValueError: `graph` is neither a bool nor a graph.
-        NotImplementedError: `profiler` is true.
+        RuntimeError: another profile of this process runs.
     """
     global _trace
-    if profiler:
-        raise NotImplementedError(
-            "trace_on(profiler=True) is not available yet; trace_on(graph=...) is"
+    if profiler and profiler_outdir is None:
+        warnings.warn(
+            "No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.", stacklevel=2
         )
     data = None if isinstance(graph, bool) else graph_def(graph).SerializeToString()
     with _lock:
         if _trace is not None and data is None:
             warnings.warn("Trace already enabled", stacklevel=2)
             return
-        graphs_only = graph is not False
+        graphs_only = graph is not False and not profiler
         wanted = plugin.GRAPH_RUN_METADATA_GRAPH if graphs_only else plugin.GRAPH_RUN_METADATA
+        if _trace is None and profiler and profiler_outdir is not None:
+            from tfevents.profiler import start
+
+            start()
+            _trace = _Trace(wanted, outdir=os.fsdecode(profiler_outdir))
         _trace = _trace or _Trace(wanted)
         if data is not None:
             _trace.graphs.append(data)
@@ -90,16 +99,28 @@ def trace_off() -> None:
     """Ends a trace and drops what it holds; without one nothing happens."""
     global _trace
     with _lock:
-        _trace = None
+        trace, _trace = _trace, None
+    if trace is not None and trace.outdir is not None:
+        _stop(None)
+
+
+def _stop(step: int | None) -> Recording | None:
+    """Ends the profile of a trace, where it was not ended by itself."""
+    from tfevents.profiler import stop
+
+    try:
+        return stop(step)
+    except RuntimeError:
+        return None
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None) -> None:
-    """Writes the graphs of the trace as one summary, and ends the trace.
+    """Writes the graphs and the profile of the trace as one summary, and ends the trace.
 
     Args:
         name: name of the summary.
         step: monotonic step; by default the one set before.
-        profiler_outdir: accepted as in TensorFlow; used with a profiler only.
+        profiler_outdir: accepted as in TensorFlow; the one of `trace_on` counts.
 
     Raises:
         ValueError: there is no trace, or no step (the trace then goes on).
@@ -115,19 +136,26 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     if trace is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
     passed = gate(step, context, tag)
+    recording, outdir = None, trace.outdir
+    if outdir is not None:
+        trace.outdir = None
+        recording = _stop(None if passed is None else passed[1])
+        if recording is not None:
+            recording.save_xspace(outdir)
     if passed is not None:
         writer, step = passed
         value = Tensor.from_data(
-            _run_metadata(trace.graphs), tag=tag, metadata=plugin.metadata(trace.plugin, b"1")
+            _run_metadata(trace.graphs, recording), tag=tag,
+            metadata=plugin.metadata(trace.plugin, b"1"),
         )
         emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
     trace_off()
 
 
-def _run_metadata(graphs: list[bytes]) -> bytes:
+def _run_metadata(graphs: list[bytes], recording: Recording | None = None) -> bytes:
     from tfevents import proto
 
-    message = proto.RunMetadata()
+    message = proto.RunMetadata() if recording is None else recording.run_metadata()
     for data in graphs:
         message.partition_graphs.add().ParseFromString(data)
         functions = message.function_graphs.add()
