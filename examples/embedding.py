@@ -55,7 +55,7 @@ def write(logdir: Path, images: np.ndarray, labels: np.ndarray) -> None:
     pixels = images.reshape(len(images), -1)
     components, shares = principal_components(pixels)
     agree = neighbors_agree(pixels, labels)
-    columns = ["digit", "ink", "nearest"]
+    columns = ["label", "ink", "nearest"]
     ink = pixels.sum(axis=1).round(1)
     rows = [
         [str(label), str(amount), "same digit" if same else "other digit"]
@@ -73,7 +73,7 @@ def write(logdir: Path, images: np.ndarray, labels: np.ndarray) -> None:
 
 
 def fresh(logdir: Path) -> Path:
-    """`logdir`, or the first of logdir-2, logdir-3, ... that does not exist."""
+    """The first of logdir, logdir-2, logdir-3, ... that does not exist."""
     later = (logdir.with_name(f"{logdir.name}-{n}") for n in itertools.count(2))
     return next(path for path in itertools.chain([logdir], later) if not path.exists())
 

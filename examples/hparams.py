@@ -110,7 +110,7 @@ def show(logdir: Path) -> None:
 
 
 def fresh(logdir: Path) -> Path:
-    """`logdir`, or the first of logdir-2, logdir-3, ... that does not exist."""
+    """The first of logdir, logdir-2, logdir-3, ... that does not exist."""
     later = (logdir.with_name(f"{logdir.name}-{n}") for n in itertools.count(2))
     return next(path for path in itertools.chain([logdir], later) if not path.exists())
 

@@ -53,9 +53,8 @@ def load_digits() -> tuple[Digits, Digits]:
         images = torch.from_numpy(data["images"]).float()[:, None] / 16
         labels = torch.from_numpy(data["labels"]).long()
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))
-    parts = order[len(order) // 5 :], order[: len(order) // 5]
-    train, validation = (Digits(images[part], labels[part]) for part in parts)
-    return train, validation
+    validation, train = order.tensor_split([len(order) // 5])
+    return Digits(images[train], labels[train]), Digits(images[validation], labels[validation])
 
 
 def build() -> nn.Sequential:
@@ -89,7 +88,7 @@ def log_outcome(writer: SummaryWriter, model: nn.Sequential, digits: Digits, ste
     wrong = torch.nonzero(read_as != digits.labels)[:16, 0]
     if len(wrong):
         large = nn.functional.interpolate(paper[wrong], scale_factor=8)
-        writer.add_images("mistakes", nn.functional.pad(large, (4, 4, 4, 4)), step)
+        writer.add_images("mistakes", nn.functional.pad(large, [4] * 4, value=0.5), step)
         said = ", ".join(f"{digits.labels[i]} as {read_as[i]}" for i in wrong)
         writer.add_text("mistakes", f"The pictures, row by row: {said}.", step)
 
@@ -118,8 +117,8 @@ def train(logdir: Path, rate: float, epochs: int) -> None:
                 logits = model(validation.images)
             loss = loss_of(logits, validation.labels)
             accuracy = (logits.argmax(dim=1) == validation.labels).float().mean()
-            mean = total / len(digits.labels)
-            writer.log({"loss/train": mean, "loss/validation": loss, "accuracy": accuracy}, step)
+            writer.log({"loss/validation": loss, "accuracy": accuracy}, step)
+            writer.add_scalar("loss/train", total / len(digits.labels), step)
             log_parameters(writer, model, step)
         log_outcome(writer, model, validation, step)
         chosen = {"learning_rate": rate, "batch_size": BATCH, "optimizer": "Adam"}
@@ -128,7 +127,7 @@ def train(logdir: Path, rate: float, epochs: int) -> None:
 
 
 def fresh(logdir: Path) -> Path:
-    """`logdir`, or the first of logdir-2, logdir-3, ... that does not exist."""
+    """The first of logdir, logdir-2, logdir-3, ... that does not exist."""
     later = (logdir.with_name(f"{logdir.name}-{n}") for n in itertools.count(2))
     return next(path for path in itertools.chain([logdir], later) if not path.exists())
 
@@ -138,6 +137,9 @@ def main() -> None:
     parser.add_argument("--logdir", type=Path, default=Path("logs/torch_training"))
     parser.add_argument("--epochs", type=int, default=10)
     options = parser.parse_args()
+    if options.epochs < 1:
+        parser.error("--epochs must be at least 1")
+
     torch.set_num_threads(1)  # the model is too small to be shared among cores
     logdir = fresh(options.logdir)
     for rate in RATES:
@@ -146,8 +148,7 @@ def main() -> None:
     for run in read(logdir).values():
         accuracy, loss = (run.scalars(tag).values[-1] for tag in (ACCURACY, LOSS))
         print(f"{run.hparams()['learning_rate']:13g}{accuracy:10.4f}{loss:8.4f}")
-    print("\nsee http://localhost:6006/#hparams and the other tabs after")
-    print(f"tensorboard --logdir {logdir}")
+    print(f"\nsee http://localhost:6006/#hparams after\ntensorboard --logdir {logdir}")
 
 
 if __name__ == "__main__":

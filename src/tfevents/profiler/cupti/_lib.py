@@ -275,7 +275,7 @@ def _find() -> Cupti:
     for source, name in candidates(layout, major, os.environ, sys.path):
         try:
             return Cupti(ctypes.CDLL(name), f"{name} ({source})")
-        except GpuUnavailableError as error:  # noqa: PERF203 - each place may fail by itself
+        except GpuUnavailableError as error:
             refused.append(str(error))
         except OSError as error:
             if Path(name).is_absolute() or source == OVERRIDE:
