@@ -23,6 +23,7 @@ import numpy as np
 from tfevents import SummaryWriter, read
 
 DATA = Path(__file__).parent / "data" / "digits.npz"
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 COMPONENTS = 16  # of 64
 
 
@@ -58,7 +59,7 @@ def write(logdir: Path, images: np.ndarray, labels: np.ndarray) -> None:
     columns = ["label", "ink", "nearest"]
     ink = pixels.sum(axis=1).round(1)
     rows = [
-        [str(label), str(amount), "same digit" if same else "other digit"]
+        [WORDS[label], str(amount), "same digit" if same else "other digit"]
         for label, amount, same in zip(labels, ink, agree, strict=True)
     ]
     with SummaryWriter(logdir) as writer:

@@ -27,10 +27,10 @@ ROOMS: dict[int, list[str]] = {
     0: ["errors", "_types", "_warn", "proto"],
     1: ["wire", "record", "gunzip", "filename", "tensor", "plugin", "arrays"],
     2: ["values", "graph"],
-    3: ["event", "layout", "columns", "kinds", "series", "frames", "_display"],
+    3: ["event", "layout", "table", "columns", "kinds", "series", "frames", "_display"],
     4: [
         "_fsspec_store", "store", "event_file", "rotation", "_scheduler", "async_writer",
-        "run_writer", "reader", "_rewrite", "logdir", "projector",
+        "run_writer", "reader", "_rewrite", "log_file", "run", "logdir", "projector",
     ],
     5: [
         "_context", "torch_file_writer", "summary_writer", "summary", "compat", "profiler",

@@ -36,7 +36,8 @@ def run_example(name: str, *arguments: str, cwd: Path) -> str:
 
 def load(run: Path) -> Any:
     """All points of one run; size 0 means that nothing is sampled away."""
-    accumulator = event_accumulator.EventAccumulator(str(run), size_guidance={"tensors": 0})
+    everything = {"tensors": 0, "histograms": 0}
+    accumulator = event_accumulator.EventAccumulator(str(run), size_guidance=everything)
     return accumulator.Reload()
 
 
@@ -312,3 +313,221 @@ def test_listing_tensor(listings: tuple[Path, str]) -> None:
     (identity,) = arrays(load(listings[0] / "any_tensor"), "identity")
     assert identity.dtype == np.float32
     assert identity.tolist() == np.eye(3).tolist()
+
+
+@pytest.fixture(scope="module")
+def embedding(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("embedding")
+    printed = run_example("embedding.py", "--logdir", "logs", "--points", "200", cwd=folder)
+    return folder / "logs", printed
+
+
+def projector_config(logdir: Path) -> Any:
+    """The file as TensorBoard's projector plugin parses it."""
+    text_format = pytest.importorskip("google.protobuf.text_format")
+    config_pb2 = pytest.importorskip("tensorboard.plugins.projector.projector_config_pb2")
+    text = (logdir / "projector_config.pbtxt").read_text()
+    return text_format.Parse(text, config_pb2.ProjectorConfig())
+
+
+def test_embedding_files(embedding: tuple[Path, str]) -> None:
+    logdir, printed = embedding
+    with np.load(EXAMPLES / "data" / "digits.npz") as data:
+        images, labels = data["images"][:200], data["labels"][:200]
+    found = {each.tensor_name: each for each in projector_config(logdir).embeddings}
+    assert set(found) == {"pixels:00000", "components:00000"}
+    pixels = np.loadtxt(logdir / found["pixels:00000"].tensor_path, delimiter="\t")
+    assert pixels == pytest.approx(images.reshape(200, 64) / 16)
+    components = np.loadtxt(logdir / found["components:00000"].tensor_path, delimiter="\t")
+    spread = np.cov(components.T)
+    widest = np.linalg.eigvalsh(np.cov(pixels.T))[::-1][:16]
+    assert spread == pytest.approx(np.diag(widest), abs=1e-4)
+    for each in found.values():
+        header, *rows = (logdir / each.metadata_path).read_text().splitlines()
+        assert header.split("\t") == ["label", "ink", "nearest"]
+        words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+        assert [row.split("\t")[0] for row in rows] == [words[label] for label in labels]
+        assert list(each.sprite.single_image_dim) == [32, 32]
+        with Image.open(logdir / each.sprite.image_path) as sprite:
+            assert sprite.size == (15 * 32, 15 * 32)  # the least square that holds 200
+            ink = np.asarray(sprite.convert("L"))[4:32:8, 4:32:8]
+        assert ink.tolist() == (255 - 235 * (images[0, 1::2, 1::2] / 16)).astype(int).tolist()
+    assert printed.splitlines()[-1] == "tensorboard --logdir logs"
+
+
+def test_embedding_table_is_what_was_logged(embedding: tuple[Path, str]) -> None:
+    logdir, printed = embedding
+    run = load(logdir)
+    table = re.findall(r"^ +(\d+) +(\S+)% +(\S+)%$", printed, re.MULTILINE)
+    scalars = event_accumulator.EventAccumulator(str(logdir)).Reload()
+    assert set(run.Tags()["scalars"]) == {"components/variance", "components/neighbors_agree"}
+    for column, tag in enumerate(("components/variance", "components/neighbors_agree"), 1):
+        logged = [(event.step, 100 * event.value) for event in scalars.Scalars(tag)]
+        assert [step for step, _ in logged] == list(range(1, 17))
+        assert [float(row[column]) for row in table] == pytest.approx(
+            [value for _, value in logged], abs=0.051
+        )
+
+
+def hparams_parts(run: Any) -> dict[str, Any]:
+    """What TensorBoard's hparams plugin finds in a run: experiment, start and end of a session."""
+    metadata = pytest.importorskip("tensorboard.plugins.hparams.metadata")
+    contents = run.PluginTagToContent("hparams")
+    return {
+        "experiment": metadata.parse_experiment_plugin_data(
+            contents["_hparams_/experiment"]
+        ),
+        "start": metadata.parse_session_start_info_plugin_data(
+            contents["_hparams_/session_start_info"]
+        ),
+        "end": metadata.parse_session_end_info_plugin_data(
+            contents["_hparams_/session_end_info"]
+        ),
+    }
+
+
+def domains(experiment: Any) -> dict[str, list[Any]]:
+    """Of each hyperparameter the values that it may take, where they are told."""
+    return {
+        info.name: [
+            getattr(value, value.WhichOneof("kind")) for value in info.domain_discrete.values
+        ]
+        for info in experiment.hparam_infos
+    }
+
+
+def test_hparams(tmp_path: Path) -> None:
+    arguments = ("--logdir", "logs", "--trials", "3", "--epochs", "2")
+    printed = run_example("hparams.py", *arguments, cwd=tmp_path)
+    runs = sorted((tmp_path / "logs").iterdir())
+    assert [run.name for run in runs] == ["trial-00", "trial-01", "trial-02"]
+    lines = {line.split()[0]: line.split()[1:] for line in printed.splitlines() if line}
+    accuracies = []
+    for path in runs:
+        (_,) = path.iterdir()  # one file, no directory
+        run = load(path)
+        parts = hparams_parts(run)
+        assert domains(parts["experiment"]) == {
+            "learning_rate": [0.003, 0.01, 0.03, 0.1, 0.3, 1.0],
+            "hidden": [4.0, 16.0, 64.0],
+            "activation": ["relu", "tanh"],
+        }
+        metrics = [info.name.tag for info in parts["experiment"].metric_infos]
+        assert metrics == ["final/accuracy", "final/loss"]
+        assert parts["end"].status == 1  # STATUS_SUCCESS
+        scores = [run.Scalars(tag)[-1].value for tag in metrics]
+        for tag, score in zip(("epoch/accuracy", "epoch/loss"), scores, strict=True):
+            assert [event.step for event in run.Scalars(tag)] == [1, 2]
+            assert run.Scalars(tag)[-1].value == score
+        hparams = parts["start"].hparams
+        assert lines[path.name] == [
+            f"{hparams['learning_rate'].number_value:g}",
+            f"{hparams['hidden'].number_value:g}",
+            hparams["activation"].string_value,
+            f"{scores[0]:.4f}",
+            f"{scores[1]:.4f}",
+        ]
+        accuracies.append((-scores[0], path.name))
+    order = [name for name in lines if name.startswith("trial-")]
+    assert order == [name for _, name in sorted(accuracies)]
+    assert printed.splitlines()[-1] == "tensorboard --logdir logs"
+
+
+@pytest.fixture(scope="module")
+def torch_training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    pytest.importorskip("torch", reason="the example trains a PyTorch model")
+    folder = tmp_path_factory.mktemp("torch_training")
+    arguments = ("--logdir", "logs", "--epochs", "2")
+    return folder / "logs", run_example("torch_training.py", *arguments, cwd=folder)
+
+
+RATES = ("0.0003", "0.003", "0.03")
+PARAMETERS = [
+    f"{layer}/{kind}"
+    for layer in ("features/0", "features/3", "hidden/0", "output")
+    for kind in ("weight", "bias")
+]
+
+
+def test_torch_training_tags(torch_training: tuple[Path, str]) -> None:
+    logdir, _ = torch_training
+    assert sorted(path.name for path in logdir.iterdir()) == [f"rate={rate}" for rate in RATES]
+    for rate in RATES:
+        run = load(logdir / f"rate={rate}")
+        tags = run.Tags()
+        by_epoch = ["loss/train", "loss/validation", "accuracy"]
+        final = ["final/accuracy", "final/loss"]
+        assert set(tags["scalars"]) == {"loss/minibatch", *by_epoch, *final}
+        assert [event.step for event in run.Scalars("loss/minibatch")] == list(range(1, 91))
+        for tag in by_epoch:
+            assert [event.step for event in run.Scalars(tag)] == [45, 90]
+        assert set(tags["histograms"]) == {
+            f"{what}/{name}" for what in ("weights", "gradients") for name in PARAMETERS
+        }
+        assert [event.step for event in run.Histograms("weights/output/bias")] == [45, 90]
+        assert run.Histograms("weights/features/3/weight")[-1].histogram_value.num == 32 * 16 * 9
+        assert tags["images"] == ["mistakes"]
+        assert set(run.PluginTagToContent("pr_curves")) == {"digit_8"}
+        assert set(run.PluginTagToContent("custom_scalars")) == {"custom_scalars__config__"}
+        names = {node.name for node in run.Graph().node}
+        for part in ("features", "hidden", "output"):
+            assert any(f"[{part}]" in name for name in names), (part, sorted(names))
+
+
+def test_torch_training_counts_of_the_curve(torch_training: tuple[Path, str]) -> None:
+    with np.load(EXAMPLES / "data" / "digits.npz") as data:
+        eights = int((data["labels"] == 8).sum())
+    (value,) = arrays(load(torch_training[0] / "rate=0.003"), "digit_8")
+    assert value.shape == (6, 127)
+    true_positive, false_positive, true_negative, false_negative = value[:4]
+    assert np.all(value[:4].sum(axis=0) == 1797 // 5)
+    positives = true_positive + false_negative
+    assert np.all(positives == positives[0])
+    assert 0 < positives[0] < eights
+    assert true_negative[0] == 0  # at threshold 0 all are called eights
+    assert false_positive[-1] <= false_positive[0]
+
+
+def test_torch_training_embedding(torch_training: tuple[Path, str]) -> None:
+    logdir = torch_training[0] / "rate=0.003"
+    (found,) = projector_config(logdir).embeddings
+    assert found.tensor_name == "hidden_layer:00090"
+    points = np.loadtxt(logdir / found.tensor_path, delimiter="\t")
+    labels = np.loadtxt(logdir / found.metadata_path)
+    assert points.shape == (359, 32)
+    assert points.min() == 0  # behind a ReLU
+    assert set(labels) == set(range(10))
+    centers = np.stack([points[labels == digit].mean(axis=0) for digit in range(10)])
+    nearest = np.linalg.norm(points[:, None] - centers, axis=2).argmin(axis=1)
+    assert (nearest == labels).mean() > 0.5  # labels and points go together; by chance 0.1
+    assert list(found.sprite.single_image_dim) == [8, 8]
+    with Image.open(logdir / found.sprite.image_path) as sprite:
+        assert sprite.size == (19 * 8, 19 * 8)
+
+
+def test_torch_training_sweep(torch_training: tuple[Path, str]) -> None:
+    logdir, printed = torch_training
+    table = dict(re.findall(r"^ +(\S+) +(\d\.\d+) +\d+\.\d+$", printed, re.MULTILINE))
+    assert set(table) == set(RATES)
+    for rate in RATES:
+        run = load(logdir / f"rate={rate}")
+        parts = hparams_parts(run)
+        assert domains(parts["experiment"])["learning_rate"] == [float(rate) for rate in RATES]
+        assert parts["start"].hparams["learning_rate"].number_value == float(rate)
+        assert parts["start"].hparams["optimizer"].string_value == "Adam"
+        (accuracy,) = run.Scalars("final/accuracy")
+        assert float(table[rate]) == pytest.approx(accuracy.value, abs=5e-5)
+        assert run.Scalars("accuracy")[-1].value == accuracy.value
+    assert printed.splitlines()[-1] == "tensorboard --logdir logs"
+
+
+def test_torch_training_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('hidden by the test')\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "torch_training.py")],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )
+    assert done.returncode == 1
+    assert "pip install torch" in done.stderr
+    assert not (tmp_path / "logs").exists()

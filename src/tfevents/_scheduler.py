@@ -12,6 +12,8 @@ ending), `visit` and `urge` say so and `run` does the job itself.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import importlib
 import os
 import sys
 import threading
@@ -52,6 +54,23 @@ class Client(Protocol):
         """Called in a forked child, before anything else runs there."""
 
 
+# Packages that are imported on first use, maybe by a thread while another one forks.
+_LATE = frozenset({"PIL", "google", "numpy", "tfevents"})
+
+
+def _finish_imports() -> None:
+    """Before a fork: waits for the imports of other threads.
+
+    Python's lock of a module that is being imported stays locked in the child, where nobody will
+    open it, and the module stays half made.
+    """
+    importer: Any = sys.modules.get("_frozen_importlib")
+    for name in list(getattr(importer, "_module_locks", ())):
+        if str(name).partition(".")[0] in _LATE:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+
+
 def wait_for(bell: Bell, seconds: float) -> bool:
     """Whether the bell rings within that time."""
     try:
@@ -68,7 +87,7 @@ class Scheduler:
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         self._reset()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._after_fork)
+            os.register_at_fork(before=_finish_imports, after_in_child=self._after_fork)
 
     def _reset(self) -> None:
         """No thread and no requests: the state of a new process, also of a forked one."""

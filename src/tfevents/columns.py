@@ -8,22 +8,22 @@ of the group in a few operations. Records that fit no layout are looked at one b
 (`wire`), or by protobuf if they are unusual. A law in `tests/property` holds all of it equal to
 what protobuf itself reads.
 
-A scalar costs 36 bytes here. Of any other value only its place is kept; who wants it reads there.
+A scalar costs 36 bytes here (`table`). Of any other value only its place is kept; who wants it reads there.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfevents import event, wire
 from tfevents.errors import BadMessageError
-from tfevents.layout import Floats, Ints, Layout, Octets, learn, number_of, plugin_name
+from tfevents.layout import Ints, Layout, Octets, learn, number_of, plugin_name
 from tfevents.record import Batch
+from tfevents.table import Entries, Entry, Groups, ScalarColumns, concatenate
 
 __all__ = ["Columns", "Entry", "ScalarColumns"]
 
@@ -33,40 +33,6 @@ _FEW = 6
 # Layouts tried for one size in one batch, and the largest record that is worth a layout.
 _TRIES = 8
 _LARGEST = 2048
-
-
-class ScalarColumns(NamedTuple):
-    """Scalars in the order of the file, in arrays of one length.
-
-    `offsets` are those of the records they came in, `tags` index `Columns.tags`.
-    """
-
-    offsets: Ints
-    tags: npt.NDArray[np.int32]
-    steps: Ints
-    wall_times: Floats
-    values: Floats
-
-    def take(self, where: Any) -> ScalarColumns:
-        """The rows that an index array or a mask picks."""
-        return ScalarColumns(*(column[where] for column in self))
-
-
-class Entry(NamedTuple):
-    """A value that is not a plain scalar: where it came from, and where its bytes lie.
-
-    `data` holds the bytes if they cannot be read again at `start`. For a summary they are a
-    Summary.Value, else the payload that `form` names.
-    """
-
-    offset: int
-    step: int
-    wall_time: float
-    form: str
-    plugin: str
-    start: int
-    size: int
-    data: bytes | None
 
 
 def _is_mixed(found: wire.Outline) -> bool:
@@ -129,8 +95,8 @@ class Columns:
         self._plugins: dict[bytes, str | None] = {}
         self._layouts: dict[int, list[Layout]] = {}
         self._chunks: list[ScalarColumns] = []
-        self._order: tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]] | None = None
-        self._entries = _Entries()
+        self._groups: Groups | None = None
+        self._entries = Entries()
 
     @property
     def tags(self) -> list[str]:
@@ -156,31 +122,24 @@ class Columns:
         errors = [error for index in rest if (error := self._single(chunk, index)) is not None]
         if chunk.pieces or chunk.rows:
             self._chunks.append(chunk.columns())
-            self._order = None
+            self._groups = None
         return errors
 
     def scalars(self, tag: str | None = None) -> ScalarColumns:
         """The scalars of one tag, or all of them."""
-        if len(self._chunks) != 1:
-            self._chunks = [_concatenate(self._chunks)]
-        table = self._chunks[0]
+        table = self._table()
         if tag is None:
             return table
-        if self._order is None:
-            order = np.argsort(table.tags, kind="stable")
-            self._order = order, table.tags[order]
-        order, ordered = self._order
-        number = self._tags.get(tag.encode(), -1)
-        first = np.searchsorted(ordered, number)
-        last = np.searchsorted(ordered, number, "right")
-        return table.take(order[first:last])
+        if self.tags == [tag]:  # a copy all the same: arrays of series belong to the user
+            return ScalarColumns(*(column.copy() for column in table))
+        return table.take(self._rows(tag))
 
     def scalar_tags(self) -> list[str]:
         """Tags of plain scalars, in the order they were first seen."""
-        found: set[int] = set()
+        seen = np.zeros(len(self.tags), bool)
         for chunk in self._chunks:
-            found.update(np.unique(chunk.tags).tolist())
-        return [self.tags[number] for number in sorted(found)]
+            seen[chunk.tags] = True
+        return [self.tags[number] for number in np.flatnonzero(seen).tolist()]
 
     def entry_kinds(self) -> list[tuple[str, str, str]]:
         """Each tag, form and plugin that other values have, in the order of first sight."""
@@ -189,6 +148,21 @@ class Columns:
     def entries(self, tag: str, form: str, name: str) -> Iterator[Entry]:
         """The values of one tag, form and plugin, in the order of the file."""
         return self._entries.select((self._tags.get(tag.encode(), -1), form, name))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be learned again."""
+        kept = self.__dict__ | {"_chunks": [self._table()], "_groups": None}
+        return kept | {"_layouts": {}, "_plugins": {}}
+
+    def _table(self) -> ScalarColumns:
+        if len(self._chunks) != 1:
+            self._chunks = [concatenate(self._chunks)]
+        return self._chunks[0]
+
+    def _rows(self, tag: str) -> npt.NDArray[np.intp]:
+        if self._groups is None:
+            self._groups = Groups(self._table().tags)
+        return self._groups.rows(self._tags.get(tag.encode(), -1))
 
     def _alike(self, chunk: _Chunk, index: Ints, starts: Ints, size: int) -> list[int]:
         """Takes records of one size by layouts; returns those that fit none."""
@@ -241,8 +215,8 @@ class Columns:
             values = layout.values(rows, slot)
             chunk.pieces.append(ScalarColumns(offsets, tags, steps, times, values))
             if slot.metadata:
-                for tag, first in zip(*np.unique(tags, return_index=True), strict=True):
-                    self._see(int(tag), int(offsets[first]), slot.metadata)
+                for tag, first in Groups(tags).firsts():
+                    self._see(tag, int(offsets[first]), slot.metadata)
         return list(broken.tolist())
 
     def _single(self, chunk: _Chunk, index: int) -> BadMessageError | None:
@@ -374,58 +348,8 @@ class _Chunk:
                     np.array(values, np.float64),
                 )
             )
-        table = _concatenate(self.pieces)
+        table = concatenate(self.pieces)
         if len(self.pieces) == 1:
             return table
         # values of one record came in their order, and a stable sort keeps it
         return table.take(np.argsort(table.offsets, kind="stable"))
-
-
-def _concatenate(chunks: list[ScalarColumns]) -> ScalarColumns:
-    if len(chunks) == 1:
-        return chunks[0]
-    dtypes = (np.int64, np.int32, np.int64, np.float64, np.float64)
-    columns = [
-        np.concatenate([np.zeros(0, dtype), *(chunk[place] for chunk in chunks)])
-        for place, dtype in enumerate(dtypes)
-    ]
-    return ScalarColumns(*columns)
-
-
-class _Entries:
-    """Entries as columns of numbers, since there may be as many as a file has bytes for."""
-
-    def __init__(self) -> None:
-        self.kinds: dict[tuple[int, str, str], int] = {}
-        self._kind = array("i")
-        self._offset, self._step = array("q"), array("q")
-        self._start, self._size = array("q"), array("q")
-        self._time = array("d")
-        self._data: dict[int, bytes] = {}
-
-    def add(self, tag: int, entry: Entry) -> None:
-        """Appends an entry of the tag with this number."""
-        kind = self.kinds.setdefault((tag, entry.form, entry.plugin), len(self.kinds))
-        if entry.data is not None:
-            self._data[len(self._kind)] = entry.data
-        self._kind.append(kind)
-        self._offset.append(entry.offset)
-        self._step.append(entry.step)
-        self._time.append(entry.wall_time)
-        self._start.append(entry.start)
-        self._size.append(entry.size)
-
-    def select(self, key: tuple[int, str, str]) -> Iterator[Entry]:
-        """The entries of one tag, form and plugin."""
-        kind = self.kinds.get(key, -1)
-        where = np.flatnonzero(np.array(self._kind, np.int32) == kind).tolist()
-        for row in where:
-            yield Entry(
-                self._offset[row],
-                self._step[row],
-                self._time[row],
-                *key[1:],
-                self._start[row],
-                self._size[row],
-                self._data.get(row),
-            )

@@ -24,7 +24,7 @@ from tfevents import tensor
 if TYPE_CHECKING:
     from tfevents import proto
 
-__all__ = ["PRODUCER", "GraphBuilder", "Shape", "clean_name"]
+__all__ = ["PRODUCER", "GraphBuilder", "Shape", "clean_name", "to_graph_def"]
 
 # Sizes of the axes, None for one that is not known; None instead of it all: not even the rank is.
 Shape: TypeAlias = "Sequence[int | None] | None"
@@ -357,3 +357,25 @@ def _plain(item: Any, field: str, where: str) -> Any:
     if field == "i" and not -(1 << 63) <= item < 1 << 63:
         raise ValueError(f"{where}: {item} is beyond 64 bits")
     return item.item() if isinstance(item, np.generic) else item
+
+
+def to_graph_def(graph: Any) -> proto.GraphDef:
+    """A GraphDef from a message of any origin or an object with `as_graph_def()`.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    from tfevents import proto
+
+    made = graph
+    if hasattr(graph, "as_graph_def"):
+        try:
+            made = graph.as_graph_def(add_shapes=True)
+        except TypeError:  # graphs that know no shapes
+            made = graph.as_graph_def()
+    if getattr(getattr(made, "DESCRIPTOR", None), "name", None) != "GraphDef":
+        raise ValueError(
+            "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data="
+            f"{graph!r:.80} of type {type(graph).__name__}."
+        )
+    return proto.coerce(proto.GraphDef, made)

@@ -21,7 +21,7 @@ from tfevents import _warn, arrays
 from tfevents.async_writer import OnError
 from tfevents.run_writer import _step as checked_step
 from tfevents.run_writer import check_tag, child_path
-from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, Defaults, FileWriter
+from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, Defaults, FileWriter, pinned
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tfevents._types import EventWriter, PathLike, ToValue
 
 __all__ = ["FileWriter", "SummaryWriter"]
+
+_MAX_NAME = 255  # bytes; what file systems allow
 
 _Values = Sequence["tuple[str, ToValue]"]
 _Method = TypeVar("_Method", bound=Callable[..., None])
@@ -96,6 +98,12 @@ class SummaryWriter:
         self.flush_secs = flush_secs
         self.filename_suffix = filename_suffix
         self.write_to_disk = write_to_disk
+        for option, count in (("max_file_bytes", max_file_bytes), ("keep_images", keep_images)):
+            if count is not None and count < 1:
+                raise ValueError(f"{option} must be positive, got {count}")
+        # Sub-runs and files that are opened later lie where the first file does, whatever the
+        # current directory is by then.
+        self._directory = pinned(log_dir)
         self._on_error: OnError = on_error
         self._max_file_bytes, self._keep_images = max_file_bytes, keep_images
         self._lock = threading.RLock()
@@ -103,6 +111,7 @@ class SummaryWriter:
         self._told: _warn.Told = set()
         self.file_writer: FileWriter | None = None
         self.all_writers: dict[str, FileWriter] | None = None
+        self._own = {*vars(self), "_own"}
         self._get_file_writer()
 
     # -- scalars
@@ -224,9 +233,9 @@ class SummaryWriter:
             raise ValueError(f"layout must be 'runs' or 'tags', got {layout!r}")
         walltime = time.time() if self._walltime(walltime) is None else walltime
         global_step = checked_step(self._step(global_step), main_tag)
-        fields = _scalar_fields("", tag_scalar_dict)
-        names = [f"{main_tag.replace('/', '_')}_{key}" for key, _ in fields]
-        writers = [self._sub_writer(name) for name in names]
+        fields = _scalar_fields(main_tag + "/", tag_scalar_dict)
+        prefix = main_tag.replace("/", "_") + "_"
+        writers = self._sub_writers([prefix + key for key in tag_scalar_dict])
         for writer, (_, to_value) in zip(writers, fields, strict=True):
             self._emit([(main_tag, to_value)], global_step, walltime, 8, writer)
 
@@ -240,7 +249,7 @@ class SummaryWriter:
         for directory, writer in sorted((self.all_writers or {}).items()):
             if writer is main:
                 continue
-            run = read(directory)["."]
+            run = read(os.path.join(self._directory, os.path.relpath(directory, self.log_dir)))["."]
             for tag in run.tags().get("scalars", []):
                 series = run.scalars(tag)
                 rows = zip(
@@ -593,7 +602,7 @@ class SummaryWriter:
 
         if self.write_to_disk:
             projector.write_embedding(
-                self.get_logdir(), mat, metadata=metadata, label_img=label_img,
+                self._directory, mat, metadata=metadata, label_img=label_img,
                 global_step=arrays.lenient_step(self._step(global_step)), tag=tag,
                 metadata_header=metadata_header,
             )
@@ -616,10 +625,10 @@ class SummaryWriter:
             ImportError: torch is not installed.
             RuntimeError: torch cannot follow the model.
         """
-        from tfevents.summary._trace import graph_def
+        from tfevents.graph import to_graph_def
 
         if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "GraphDef":
-            self._get_file_writer().add_onnx_graph(graph_def(model))
+            self._get_file_writer().add_onnx_graph(to_graph_def(model))
             return
         from tfevents.integrations.torch import torch_graph
 
@@ -701,7 +710,7 @@ class SummaryWriter:
         session = HParams.from_data(hparam_dict, metric_dict, domain=hparam_domain_discrete)
         scalars = _scalar_fields("", session.metrics)
         global_step = checked_step(self._step(global_step), "hparams")
-        writer = None if run_name == "." else self._sub_writer(run_name)
+        writer = None if run_name == "." else self._sub_writers([run_name])[0]
         for part in session.parts():
             self._emit([part], global_step, None, session.nbytes, writer)
         for field in scalars:
@@ -780,12 +789,13 @@ class SummaryWriter:
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process logs to a new file of the same directory.
         options = {
-            "log_dir": self.log_dir, "max_queue": self.max_queue, "flush_secs": self.flush_secs,
+            "log_dir": self._directory, "max_queue": self.max_queue, "flush_secs": self.flush_secs,
             "filename_suffix": self.filename_suffix, "write_to_disk": self.write_to_disk,
             "on_error": self._on_error, "max_file_bytes": self._max_file_bytes,
             "keep_images": self._keep_images,
         }
-        return _reopen, (type(self), options)
+        added = {name: value for name, value in vars(self).items() if name not in self._own}
+        return _reopen, (type(self), options, added)
 
     def _emit(
         self, values: _Values, step: Any, walltime: float | None, nbytes: int,
@@ -814,20 +824,22 @@ class SummaryWriter:
         """The file writer of the run, opened again after a close."""
         with self._lock:
             if self.file_writer is None:
-                self.file_writer = self._open(self.log_dir, self.purge_step)
+                self.file_writer = self._open(self._directory, self.purge_step)
                 self.all_writers = {self.get_logdir(): self.file_writer}
                 self.purge_step = None
             return self.file_writer
 
-    def _sub_writer(self, name: str) -> FileWriter:
-        """The file writer of a run below this one; made on first use."""
+    def _sub_writers(self, names: Sequence[str]) -> list[FileWriter]:
+        """The file writers of runs below this one, made on first use: all of them, or none."""
+        places = [_sub_run(self._directory, name) for name in names]
         with self._lock:
             self._get_file_writer()
-            directory = child_path(self.get_logdir(), name)
-            writers = cast("dict[str, FileWriter]", self.all_writers)  # there is a main one now
-            if directory not in writers:
-                writers[directory] = self._open(directory, None)
-            return writers[directory]
+            known = cast("dict[str, FileWriter]", self.all_writers)  # there is a main one now
+            keys = [child_path(self.get_logdir(), name) for name in names]
+            for key, place in zip(keys, places, strict=True):
+                if key not in known:
+                    known[key] = self._open(place, None)
+            return [known[key] for key in keys]
 
     def _open(self, directory: PathLike, purge_step: int | None) -> FileWriter:
         from tfevents.store import NullStore
@@ -850,13 +862,26 @@ class SummaryWriter:
 
 def _default_directory(comment: str) -> str:
     started = time.strftime("%b%d_%H-%M-%S")
-    return os.path.join("runs", f"{started}_{socket.gethostname()}{comment}")
+    return child_path("runs", f"{started}_{socket.gethostname()}{comment}")
+
+
+def _sub_run(log_dir: str, name: str) -> str:
+    """The directory of a sub-run; a name that no file system takes is no fault of the disk."""
+    directory = child_path(log_dir, name)
+    if any(len(part.encode()) > _MAX_NAME for part in name.split("/")):
+        raise ValueError(
+            f"a run is a directory, whose name has at most {_MAX_NAME} bytes; got {name!r:.80}"
+        )
+    return directory
 
 
 def _scalar_fields(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, ToValue]]:
     """Checked scalars in the field form, one for each name."""
     from tfevents.values.scalar import Scalar
 
+    if not isinstance(values, Mapping):
+        about = f"tag {prefix.rstrip('/')!r}: " if prefix else ""
+        raise TypeError(f"{about}a dict of names and numbers is needed; got {values!r:.80}")
     fields: list[tuple[str, ToValue]] = []
     for name, data in values.items():
         check_tag(name)
@@ -883,8 +908,14 @@ def _closing(writer: FileWriter) -> Exception | None:
     return None
 
 
-def _reopen(cls: type[SummaryWriter], options: dict[str, Any]) -> SummaryWriter:
-    return cls(**options)
+def _reopen(
+    cls: type[SummaryWriter], options: dict[str, Any], added: dict[str, Any]
+) -> SummaryWriter:
+    """A copy, with what a subclass has added; its constructor may take other arguments."""
+    writer = cls.__new__(cls)
+    SummaryWriter.__init__(writer, **options)
+    vars(writer).update(added)
+    return writer
 
 
 def _in_several_files(

@@ -8,6 +8,7 @@ otherwise.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import PathLike
 
-__all__ = ["Defaults", "FileWriter"]
+__all__ = ["Defaults", "FileWriter", "pinned"]
+
+
+def pinned(log_dir: PathLike) -> str:
+    """A local directory made independent of the current one; a URL as it is."""
+    place = os.fsdecode(log_dir)
+    return place if "://" in place else os.path.abspath(place)
 
 
 class Defaults:
@@ -54,7 +61,10 @@ class FileWriter:
     """
 
     # With slots for what is ours, `__dict__` holds what somebody else has set, and nothing else.
-    __slots__ = ("__dict__", "__weakref__", "_defaults", "_lock", "_log_dir", "_options", "_run")
+    __slots__ = (
+        "__dict__", "__weakref__", "_defaults", "_directory", "_lock", "_log_dir",
+        "_options", "_run",
+    )
 
     def __init__(
         self,
@@ -64,7 +74,8 @@ class FileWriter:
         filename_suffix: str = "",
         **options: Any,
     ) -> None:
-        self._log_dir = log_dir
+        self._log_dir = os.fsdecode(log_dir)
+        self._directory = pinned(log_dir)
         self._options = {
             "max_queue": max_queue, "flush_secs": flush_secs, "filename_suffix": filename_suffix,
             **options,
@@ -89,7 +100,7 @@ class FileWriter:
 
     def get_logdir(self) -> str:
         """The directory of the run."""
-        return self._run.logdir
+        return self._log_dir
 
     def add_event(
         self, event: proto.Event | Any, step: Any = None, walltime: float | None = None
@@ -173,7 +184,7 @@ class FileWriter:
         """Opens a new file in the same directory; does nothing unless the writer is closed."""
         with self._lock:
             if self._run.closed:
-                self._run = RunWriter(self._log_dir, **self._options)
+                self._run = RunWriter(self._directory, **self._options)
 
 
 _ADD_EVENT = FileWriter.add_event

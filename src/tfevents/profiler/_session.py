@@ -138,6 +138,7 @@ class Session:
             trace = None if gpu is None else self._stop_gpu(gpu)
         finally:
             self._undo()
+        _tell_of_losses(seen, trace)
         return Recorded(seen, trace, self._reason)
 
     def _stop_gpu(self, gpu: Gpu) -> GpuTrace | None:
@@ -164,6 +165,15 @@ class Session:
                     gpu.stop()
             finally:
                 _current = None
+
+
+def _tell_of_losses(seen: HostTrace, trace: GpuTrace | None) -> None:
+    """Warns once of what there was no room for; the files carry the same as notes."""
+    losses = [f"{seen.dropped} host spans, beyond max_spans"] if seen.dropped else []
+    if trace is not None and trace.dropped:
+        losses.append(f"{trace.dropped} GPU records ({'; '.join(trace.notes)})")
+    if losses:
+        warn(f"the profile is incomplete; it lacks {' and '.join(losses)}")
 
 
 def warn(message: str) -> None:

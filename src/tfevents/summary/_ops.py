@@ -316,13 +316,13 @@ def graph(graph_data: proto.GraphDef | Any) -> bool:
     Raises:
         ValueError: `graph_data` is something else.
     """
-    from tfevents.summary._trace import graph_def
+    from tfevents.graph import to_graph_def
 
     context = _context.state()
     if context.writer is None or not is_recording(context.recording):
         return False
     writer = context.writer
-    writer.run.add_field("graph_def", graph_def(graph_data).SerializeToString(), 0)
+    writer.run.add_field("graph_def", to_graph_def(graph_data).SerializeToString(), 0)
     if writer.policy is not None:
         writer.policy.written(writer.run)
     return True

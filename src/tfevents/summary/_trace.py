@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, plugin
+from tfevents.graph import to_graph_def
 from tfevents.summary._ops import emit, gate
 from tfevents.summary._state import full_tag, strict_step
 
 if TYPE_CHECKING:
-    from tfevents import proto
     from tfevents.profiler import Recording
 
-__all__ = ["graph_def", "trace_export", "trace_off", "trace_on"]
+__all__ = ["trace_export", "trace_off", "trace_on"]
 
 
 @dataclass
@@ -32,29 +32,6 @@ class _Trace:
 
 _lock = threading.Lock()
 _trace: _Trace | None = None
-
-
-def graph_def(graph: Any) -> proto.GraphDef:
-    """A GraphDef from a message of any origin or an object with `as_graph_def()`.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    from tfevents import proto
-
-    made = graph
-    if hasattr(graph, "as_graph_def"):
-        try:
-            made = graph.as_graph_def(add_shapes=True)
-        except TypeError:  # graphs that know no shapes
-            made = graph.as_graph_def()
-    descriptor = getattr(made, "DESCRIPTOR", None)
-    if getattr(descriptor, "full_name", None) != "tensorflow.GraphDef":
-        raise ValueError(
-            "Argument 'graph_data' is not tf.Graph or tf.compat.v1.GraphDef. Received graph_data="
-            f"{graph!r:.80} of type {type(graph).__name__}."
-        )
-    return proto.coerce(proto.GraphDef, made)
 
 
 def trace_on(
@@ -78,7 +55,7 @@ def trace_on(
         warnings.warn(
             "No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.", stacklevel=2
         )
-    data = None if isinstance(graph, bool) else graph_def(graph).SerializeToString()
+    data = None if isinstance(graph, bool) else to_graph_def(graph).SerializeToString()
     with _lock:
         if _trace is not None and data is None:
             warnings.warn("Trace already enabled", stacklevel=2)

@@ -12,9 +12,9 @@ import numpy as np
 
 from tfevents import arrays, event
 from tfevents.errors import WriterClosedError
+from tfevents.graph import to_graph_def
 from tfevents.run_writer import RunWriter
 from tfevents.store import LocalStore, open_store
-from tfevents.summary._trace import graph_def as to_graph_def
 
 if TYPE_CHECKING:
     from types import TracebackType
