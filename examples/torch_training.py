@@ -67,14 +67,6 @@ def build() -> nn.Sequential:
     return nn.Sequential(OrderedDict(features=features, hidden=hidden, output=nn.Linear(32, 10)))
 
 
-def log_parameters(writer: SummaryWriter, model: nn.Module, step: int) -> None:
-    """Every parameter, and its gradient in the last minibatch."""
-    for name, parameter in model.named_parameters():
-        tag = name.replace(".", "/")
-        writer.add_histogram(f"weights/{tag}", parameter, step)
-        writer.add_histogram(f"gradients/{tag}", parameter.grad, step)
-
-
 def log_outcome(writer: SummaryWriter, model: nn.Sequential, digits: Digits, step: int) -> None:
     """What the trained model makes of digits: mistakes, a precision-recall curve, an embedding."""
     with torch.no_grad():
@@ -119,7 +111,9 @@ def train(logdir: Path, rate: float, epochs: int) -> None:
             accuracy = (logits.argmax(dim=1) == validation.labels).float().mean()
             writer.log({"loss/validation": loss, "accuracy": accuracy}, step)
             writer.add_scalar("loss/train", total / len(digits.labels), step)
-            log_parameters(writer, model, step)
+            for name, parameter in model.named_parameters():
+                writer.add_histogram(f"weights/{name}", parameter, step)
+                writer.add_histogram(f"gradients/{name}", parameter.grad, step)
         log_outcome(writer, model, validation, step)
         chosen = {"learning_rate": rate, "batch_size": BATCH, "optimizer": "Adam"}
         metrics = {ACCURACY: accuracy, LOSS: loss}

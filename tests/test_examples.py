@@ -443,8 +443,8 @@ def torch_training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]
 
 RATES = ("0.0003", "0.003", "0.03")
 PARAMETERS = [
-    f"{layer}/{kind}"
-    for layer in ("features/0", "features/3", "hidden/0", "output")
+    f"{layer}.{kind}"
+    for layer in ("features.0", "features.3", "hidden.0", "output")
     for kind in ("weight", "bias")
 ]
 
@@ -464,8 +464,8 @@ def test_torch_training_tags(torch_training: tuple[Path, str]) -> None:
         assert set(tags["histograms"]) == {
             f"{what}/{name}" for what in ("weights", "gradients") for name in PARAMETERS
         }
-        assert [event.step for event in run.Histograms("weights/output/bias")] == [45, 90]
-        assert run.Histograms("weights/features/3/weight")[-1].histogram_value.num == 32 * 16 * 9
+        assert [event.step for event in run.Histograms("weights/output.bias")] == [45, 90]
+        assert run.Histograms("weights/features.3.weight")[-1].histogram_value.num == 32 * 16 * 9
         assert tags["images"] == ["mistakes"]
         assert set(run.PluginTagToContent("pr_curves")) == {"digit_8"}
         assert set(run.PluginTagToContent("custom_scalars")) == {"custom_scalars__config__"}

@@ -516,6 +516,45 @@ def test_an_executor_reads_all_files(
         assert [notice.kind for notice in log.notices] == ["bad-length"]
 
 
+def test_counts_and_the_last_point_decode_nothing_else(tmp_path: Path, write: Write) -> None:
+    text = [event(step, tensor("t", b"%d" % step, "text")) for step in range(3)]
+    plain = [event(step, simple("a", step)) for step in range(4)]
+    odd = [event(step, tensor("a", [float(step)], "scalars")) for step in (8, 9)]
+    bad = event(7, summary_pb2.Summary.Value(tag="t", tensor={"dtype": 99}))
+    write(*text[:2], *plain, run="r")
+    path = write(*odd, text[2], bad, run="r", suffix=".v2")
+    log = logdir.read(tmp_path)
+    run = log["r"]
+    assert (run.count("scalars", "a"), run.count("texts", "t")) == (6, 4)
+    assert log.notices == []  # the broken text was counted, not decoded
+    assert run.last("scalars", "a") == (9, 1.7e9 + 9, 9.0)
+    step, wall_time, value = run.last("texts", "t") or (0, 0, None)
+    assert (step, wall_time, str(value)) == (2, 1.7e9 + 2, "2")
+    assert [(notice.kind, notice.path) for notice in log.notices] == [("bad-message", str(path))]
+    with pytest.raises(KeyError, match="no texts tag 'a'"):
+        run.count("texts", "a")
+    with pytest.raises(ValueError, match="kind must be one of scalars"):
+        run.last("text", "t")
+
+
+def test_counts_leave_out_what_a_restart_has_overtaken(tmp_path: Path, write: Write) -> None:
+    first = [event(step, simple("a", step), tensor("t", b"x", "text")) for step in range(10)]
+    start = event_pb2.Event(step=4, session_log={"status": "START"})
+    write(*first, start, event(4, simple("a", 7)))
+    run = logdir.read(tmp_path, purge=True)["."]
+    assert (run.count("scalars", "a"), run.count("texts", "t")) == (5, 4)
+    assert (run.last("texts", "t") or (None,))[0] == 3
+    assert logdir.read(tmp_path)["."].count("texts", "t") == 10
+
+
+def test_a_series_is_the_users_own(tmp_path: Path, write: Write) -> None:
+    write(*(event(step, simple("a", step)) for step in range(9)))
+    run = logdir.read(tmp_path)["."]
+    run.scalars("a").values[:] = -1
+    run.scalars("a").steps[:] = -1
+    assert list(run.scalars("a"))[8] == (8, 1.7e9 + 8, 8.0)
+
+
 def test_an_executor_is_used(tmp_path: Path, write: Write) -> None:
     path = write(event(0, simple("a", 0)))
     with ThreadPoolExecutor(1) as executor:

@@ -97,8 +97,8 @@ def _describe(found: Array, data: object) -> str:
 def _refusal(data: object, tag: str, wanted: str) -> TypeError:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    shown = f" {str(data)[:40]!r}" if isinstance(data, (str, bytes, complex)) else ""
-    return TypeError(f"{_about(tag)}{wanted}; got{shown} of type {name}")
+    shown = f"{str(data)[:40]!r} of type " if isinstance(data, (str, bytes, complex)) else ""
+    return TypeError(f"{_about(tag)}{wanted}; got {shown}{name}")
 
 
 # Reading

@@ -8,7 +8,7 @@ of the group in a few operations. Records that fit no layout are looked at one b
 (`wire`), or by protobuf if they are unusual. A law in `tests/property` holds all of it equal to
 what protobuf itself reads.
 
-A scalar costs 36 bytes here (`table`). Of any other value only its place is kept; who wants it reads there.
+A scalar costs 36 bytes here. Of any other value only its place is kept; who wants it reads there.
 """
 
 from __future__ import annotations

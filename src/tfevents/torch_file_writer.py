@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfevents import arrays
 from tfevents.run_writer import RunWriter
+from tfevents.store import LocalStore, open_store
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -25,9 +26,12 @@ __all__ = ["Defaults", "FileWriter", "pinned"]
 
 
 def pinned(log_dir: PathLike) -> str:
-    """A local directory made independent of the current one; a URL as it is."""
-    place = os.fsdecode(log_dir)
-    return place if "://" in place else os.path.abspath(place)
+    """A local directory made independent of the current one; of other stores as it is."""
+    name = os.fsdecode(log_dir)
+    if "://" in name:
+        return name
+    place, name = open_store(name)
+    return os.path.abspath(name) if isinstance(place, LocalStore) else name
 
 
 class Defaults:

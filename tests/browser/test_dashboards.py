@@ -101,26 +101,6 @@ def test_graph_shows_scopes_and_operations(dashboard: Dashboard) -> None:
     expect(scene.locator("text").filter(has_text="MatMul").first).to_be_attached()
 
 
-def test_graph_colors_nodes_by_compute_time(dashboard: Dashboard) -> None:
-    page = dashboard("graphs")
-    controls = page.locator("tf-graph-controls")
-    controls.locator(".tags-row paper-dropdown-menu").click()
-    controls.locator("paper-item").filter(has_text="measured step").click()
-    scene = page.locator("tf-graph-scene")
-    expect(scene.locator("text").filter(has_text="softmax").first).to_be_attached()
-    controls.locator("paper-radio-button").filter(has_text="Compute time").dispatch_event("click")
-
-    def fill(name: str) -> str:
-        node = scene.locator("g.node").filter(has_text=name).first
-        found: str = node.locator("rect, ellipse, .nodeshape > *").first.evaluate(
-            "shape => getComputedStyle(shape).fill"
-        )
-        return found
-
-    page.wait_for_timeout(1500)
-    assert fill("dense") != fill("softmax")
-
-
 def test_distributions(dashboard: Dashboard) -> None:
     page = dashboard("distributions")
     chart = page.locator("vz-distribution-chart").first

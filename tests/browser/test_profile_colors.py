@@ -83,21 +83,27 @@ def test_the_more_the_redder(quantity: str, page: Any, stats: dict[str, Any]) ->
         node = scene.locator("g.node").filter(has_text=name).first
         return node.locator(".nodecolortarget").first
 
-    def fill(name: str) -> tuple[int, int, int]:
-        color = shape(name).evaluate("shape => getComputedStyle(shape).fill")
-        red, green, blue = map(int, re.findall(r"\d+", color)[:3])
-        return red, green, blue
+    def fill(name: str) -> str:
+        color: str = shape(name).evaluate("shape => getComputedStyle(shape).fill")
+        return color
+
+    def settled(unlike: tuple[str, str]) -> tuple[str, str]:
+        """The colours of both layers, once they are plain and fade no more."""
+        before = unlike
+        for _ in range(120):
+            now = fill("dense_1"), fill("dense_3")
+            if now == before != unlike and all(color.startswith("rgb(") for color in now):
+                return now
+            before = now
+            page.wait_for_timeout(250)
+        raise AssertionError(f"the colours are {before} after {unlike}")
 
     sync_api.expect(shape("dense_3")).to_be_visible()
-    by_structure = fill("dense_1"), fill("dense_3")
+    by_structure = settled(unlike=("", ""))
     controls.locator("paper-radio-button").filter(has_text=quantity).click()
-    for _ in range(60):  # the colours fade over
-        strong, weak = fill("dense_1"), fill("dense_3")
-        if strong[0] - strong[1] > 100:
-            break
-        page.wait_for_timeout(250)
-    # from nearly white to red, by the amount; structure knows neither
-    assert strong[0] > 240 > 150 > strong[1]
+    found = settled(unlike=by_structure)
+    strong, weak = (tuple(map(int, re.findall(r"\d+", color))) for color in found)
+    # from nearly white to red, by the amount
+    assert strong[0] > 240
+    assert strong[1] < 150
     assert weak[0] - weak[1] < 60
-    assert strong != by_structure[0]
-    assert weak != by_structure[1]

@@ -109,7 +109,8 @@ def test_nothing_is_lost_and_nothing_stays_enabled(recorded: tuple[Path, dict[st
 def test_tensorboard_reads_the_kernels_of_each_step(
     recorded: tuple[Path, dict[str, Any]],
 ) -> None:
-    accumulators: Any = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    processing = "tensorboard.backend.event_processing"
+    accumulators: Any = pytest.importorskip(f"{processing}.event_accumulator")
     accumulator = accumulators.EventAccumulator(str(recorded[0]))
     accumulator.Reload()
     assert sorted(accumulator.Tags()["run_metadata"]) == [f"step {step}" for step in STEPS]
@@ -278,7 +279,7 @@ def host_ops(folder: Path) -> list[str]:
     ids=["no-library", "no-device", "company", "restricted"],
 )
 def test_without_gpu_activity_the_host_is_written_and_training_goes_on(
-    environment: dict[str, str], reason: str, tmp_path: Path
+    environment: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     script = FAULTY
     if path := environment.pop("TFEVENTS_CUPTI_PATH", None):

@@ -16,13 +16,21 @@ import pytest
 
 import tfevents
 from tfevents.values.audio import Audio
+from tfevents.values.custom_scalars import CustomScalars
 from tfevents.values.histogram import Histogram
+from tfevents.values.hparams import HParams
 from tfevents.values.image import Image
+from tfevents.values.mesh import Mesh
+from tfevents.values.pr_curve import PrCurve
 from tfevents.values.text import Text
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.plugin_event_accumulator")
 tensor_util = pytest.importorskip("tensorboard.util.tensor_util")
+config_pb2 = pytest.importorskip("tensorboard.compat.proto.config_pb2")
+layout_pb2 = pytest.importorskip("tensorboard.plugins.custom_scalar.layout_pb2")
+hparams_pb2 = pytest.importorskip("tensorboard.plugins.hparams.plugin_data_pb2")
+mesh_metadata = pytest.importorskip("tensorboard.plugins.mesh.metadata")
 
 STEPS = 12
 _KINDS = {
@@ -58,7 +66,8 @@ def write_torch_like(writer: Any) -> None:
     writer.add_audio("clip", rng.uniform(-1, 1, (60, 1)).astype(np.float32), 5, 8000)
     writer.add_text("note", "wörds", 6)
     writer.add_pr_curve("pr", rng.integers(0, 2, 30), rng.uniform(size=30), 7)
-    writer.add_hparams({"lr": 0.1, "net": "x"}, {"m": 1.0})
+    writer.add_custom_scalars({"c": {"d": ["Multiline", ["loss", "odd"]]}})
+    writer.add_hparams({"lr": 0.1, "net": "x", "deep": True}, {"m": 1.0})
     writer.close()
 
 
@@ -135,13 +144,20 @@ PRODUCERS = {
     "keras": keras_log,
 }
 # Kinds that each log has, so that a reader of nothing would not pass.
+_BOTH = {
+    "scalars", "images", "audio", "histograms", "texts", "hparams", "pr_curves", "custom_scalars",
+}  # fmt: skip
 EXPECTED = {
-    "torch": {"scalars", "images", "audio", "histograms", "texts", "hparams", "pr_curves"},
-    "tensorboardX": {"scalars", "images", "audio", "histograms", "texts", "hparams", "pr_curves"},
-    "tensorflow": {"scalars", "images", "audio", "histograms", "texts", "tensors", "graphs"},
-    "tensorflow1": {"scalars", "images", "audio", "histograms", "texts", "tensors", "graphs"},
+    "torch": {*_BOTH, "meshes"},
+    "tensorboardX": _BOTH,
+    "tensorflow": {
+        "scalars", "images", "audio", "histograms", "texts", "tensors", "graphs", "run_metadata",
+    },
+    "tensorflow1": {
+        "scalars", "images", "audio", "histograms", "texts", "tensors", "graphs", "run_metadata",
+    },
     "keras": {"scalars", "images", "histograms", "tensors"},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PRODUCERS)
@@ -160,11 +176,16 @@ def test_every_value_is_what_tensorboard_reads(name: str, tmp_path: Path) -> Non
             plugin = metadata.plugin_data.plugin_name if metadata else ""
             assert kinds[tag] == _KINDS.get(plugin, "tensors"), (tag, plugin)
             seen.add(kinds[tag])
-            compare(run, kinds[tag], tag, theirs.Tensors(tag))
+            content = metadata.plugin_data.content if metadata else b""
+            compare(run, kinds[tag], tag, theirs.Tensors(tag), content)
+        for tag in theirs.Tags()["run_metadata"]:  # the older form, which is no tensor
+            seen.add(kinds[tag])
+            (value,) = run.run_metadata(tag).values
+            same_run_metadata(value, theirs.RunMetadata(tag).SerializeToString())
     assert seen >= EXPECTED[name]
 
 
-def compare(run: tfevents.Run, kind: str, tag: str, items: list[Any]) -> None:
+def compare(run: tfevents.Run, kind: str, tag: str, items: list[Any], content: bytes) -> None:
     if kind == "graphs":
         (data,) = tensor_util.make_ndarray(items[-1].tensor_proto).tolist()
         assert run.graph().SerializeToString(deterministic=True) == type(run.graph()).FromString(
@@ -176,7 +197,9 @@ def compare(run: tfevents.Run, kind: str, tag: str, items: list[Any]) -> None:
     assert series.wall_times.tolist() == [item.wall_time for item in items]
     for value, item in zip(series.values, items, strict=True):
         array = tensor_util.make_ndarray(item.tensor_proto)
-        if kind in COMPARISONS:
+        if kind in BY_METADATA:
+            BY_METADATA[kind](value, array, content)
+        else:
             COMPARISONS[kind](value, array)
 
 
@@ -214,6 +237,67 @@ def same_tensor(value: Any, array: Any) -> None:
     assert value.array.dtype == array.dtype
 
 
+def same_pr_curve(value: PrCurve, array: Any) -> None:
+    np.testing.assert_array_equal(value.rows, array)
+
+
+def same_custom_scalars(value: CustomScalars, array: Any) -> None:
+    layout = layout_pb2.Layout.FromString(array.item())
+    ours = [
+        (group.title, group.closed, [(chart.title, list(chart.tags)) for chart in group.charts])
+        for group in value.categories
+    ]
+    assert ours == [
+        (
+            group.title,
+            group.closed,
+            [(each.title, list(each.multiline.tag)) for each in group.chart],
+        )
+        for group in layout.category
+    ]
+
+
+def same_run_metadata(value: Any, array: Any) -> None:
+    data = array if isinstance(array, bytes) else array.item()
+    theirs = config_pb2.RunMetadata.FromString(data)
+    assert value.SerializeToString(deterministic=True) == theirs.SerializeToString(
+        deterministic=True
+    )
+
+
+def same_hparams(value: HParams, array: Any, content: bytes) -> None:
+    theirs = hparams_pb2.HParamsPluginData.FromString(content)
+    which = theirs.WhichOneof("data")
+    if which == "session_start_info":
+        start = theirs.session_start_info
+        numbers = {name: getattr(x, x.WhichOneof("kind")) for name, x in start.hparams.items()}
+        assert value.start is not None
+        assert dict(value.start.hparams) == numbers
+        assert (value.start.group_name, value.start.start_time_secs) == (
+            start.group_name, start.start_time_secs,
+        )  # fmt: skip
+    elif which == "session_end_info":
+        end = theirs.session_end_info
+        assert value.end is not None
+        assert (value.end.status, value.end.end_time_secs) == (end.status, end.end_time_secs)
+    else:
+        assert value.experiment is not None
+        experiment = theirs.experiment
+        assert [(info.name, info.type) for info in value.experiment.hparams] == [
+            (info.name, info.type) for info in experiment.hparam_infos
+        ]
+        assert [(info.group, info.tag) for info in value.experiment.metrics] == [
+            (info.name.group, info.name.tag) for info in experiment.metric_infos
+        ]
+
+
+def same_mesh(value: Mesh, array: Any, content: bytes) -> None:
+    names = {1: "vertices", 2: "faces", 3: "colors"}
+    parsed = mesh_metadata.parse_plugin_metadata(content)
+    np.testing.assert_array_equal(getattr(value, names[parsed.content_type]), array)
+    assert (value.config, value.name) == (parsed.json_config, parsed.name)
+
+
 COMPARISONS: dict[str, Callable[[Any, Any], None]] = {
     "scalars": same_scalar,
     "images": same_images,
@@ -221,4 +305,11 @@ COMPARISONS: dict[str, Callable[[Any, Any], None]] = {
     "histograms": same_histogram,
     "texts": same_text,
     "tensors": same_tensor,
+    "pr_curves": same_pr_curve,
+    "custom_scalars": same_custom_scalars,
+    "run_metadata": same_run_metadata,
+}
+BY_METADATA: dict[str, Callable[[Any, Any, bytes], None]] = {
+    "hparams": same_hparams,
+    "meshes": same_mesh,
 }

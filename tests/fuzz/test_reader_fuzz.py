@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import resource
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ SEED = int(os.environ.get("TFEVENTS_FUZZ_SEED", "0"))
 NOTICES = {
     "truncated", "bad-checksum", "bad-message", "bad-length", "not-event-file", "bad-gzip",
 }  # fmt: skip
-SLOW = 20  # seconds for one small file: far beyond a busy machine, far below a hang
+HANG = 300  # seconds for one small file, which takes milliseconds
 GROWTH = 256 << 20
 
 
@@ -143,12 +143,22 @@ def read_all(data: bytes) -> None:
             assert 0 <= error.offset <= max(len(data), 1 << 24)  # noqa: PT017
 
 
+def peak_memory() -> int:
+    """Bytes at most so far; always 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_mutated_files_are_read_or_reported(files: list[bytes]) -> None:
     rng = random.Random(SEED)
     for data in files:
         read_all(data)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_memory()
     for count in range(MUTATIONS):
         data = mutated(rng, files)
         begun = time.perf_counter()
@@ -158,6 +168,5 @@ def test_mutated_files_are_read_or_reported(files: list[bytes]) -> None:
             warnings.warn(f"mutation {count} of seed {SEED}: {data.hex()}", stacklevel=1)
             Path(os.environ.get("TFEVENTS_FUZZ_KEEP", os.devnull)).write_bytes(data)
             raise
-        assert time.perf_counter() - begun < SLOW, data.hex()
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert (after - before) * 1024 < GROWTH
+        assert time.perf_counter() - begun < HANG, data.hex()
+    assert peak_memory() - before < GROWTH

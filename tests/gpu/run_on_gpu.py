@@ -1,18 +1,24 @@
 """Checks what no machine without a GPU can: `python tests/gpu/run_on_gpu.py`.
 
-Needs an NVIDIA GPU with its driver, libcupti and PyTorch built for CUDA. Every check runs in a
-process of its own with a deadline and prints lines of PASS or FAIL; the exit status is the number
-of checks that failed, at most 100. `run_on_gpu.py NAME` runs one check in this process.
+Needs an NVIDIA GPU with its driver, libcupti, and PyTorch built for CUDA or CuPy; torch is taken
+where both are there, `--cupy` asks for CuPy. Every check runs in a process of its own with a
+deadline and prints lines of PASS, FAIL or SKIP; what is missing skips a check by name. The exit
+status is the number of checks that failed, 1 where nothing could be checked at all.
+`run_on_gpu.py NAME` runs one check in this process.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,18 +40,130 @@ def expect(good: bool, what: str) -> None:
     print(f"{'PASS' if good else 'FAIL'}  {what}", flush=True)
 
 
-def cuda() -> Any:
-    import torch
-
-    torch.cuda.init()
-    return torch
+class Skip(Exception):
+    """What a check needs is not here."""
 
 
-def matrices(torch: Any, size: int) -> tuple[Any, Any]:
-    made = [torch.randn(size, size, device="cuda") for _ in range(2)]
-    torch.mm(*made)  # loads the library and its kernels
-    torch.cuda.synchronize()
-    return made[0], made[1]
+class Gpu(Protocol):
+    """The same few things by torch or CuPy."""
+
+    name: str
+    wait: Callable[[], object]
+
+    def matrix(self, size: int) -> Any:
+        """A square matrix of random float32."""
+
+    def product(self, a: Any, b: Any) -> object:
+        """Launches a @ b."""
+
+    def copy_both_ways(self) -> None:
+        """Copies 4 MiB from pinned memory to the GPU, sets it to zero, and copies it back."""
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """A block in whose thread work goes to a new stream."""
+
+    def stopwatch(self, work: Callable[[], None]) -> float:
+        """Milliseconds of some work by CUDA events."""
+
+
+class Torch:
+    def __init__(self) -> None:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise Skip("torch sees no GPU (or is built without CUDA)")
+        torch.cuda.init()
+        self.torch, self.wait = torch, torch.cuda.synchronize
+        self.name = str(torch.cuda.get_device_name())
+
+    def matrix(self, size: int) -> Any:
+        return self.torch.randn(size, size, device="cuda")
+
+    def product(self, a: Any, b: Any) -> object:
+        return self.torch.mm(a, b)
+
+    def copy_both_ways(self) -> None:
+        device = self.torch.zeros(1 << 20, pin_memory=True).to("cuda", non_blocking=True)
+        device.zero_()
+        device.cpu()
+
+    def stream(self) -> AbstractContextManager[Any]:
+        made: AbstractContextManager[Any] = self.torch.cuda.stream(self.torch.cuda.Stream())
+        return made
+
+    def stopwatch(self, work: Callable[[], None]) -> float:
+        begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        work()
+        end.record()
+        self.wait()
+        return float(begin.elapsed_time(end))
+
+
+class Cupy:
+    def __init__(self) -> None:
+        cupy: Any = importlib.import_module("cupy")
+        if not cupy.cuda.is_available():
+            raise Skip("CuPy sees no GPU")
+        self.cupy, self.wait = cupy, cupy.cuda.runtime.deviceSynchronize
+        self.name = str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+    def matrix(self, size: int) -> Any:
+        return self.cupy.random.rand(size, size, dtype="float32")
+
+    def product(self, a: Any, b: Any) -> object:
+        return self.cupy.matmul(a, b)
+
+    def copy_both_ways(self) -> None:
+        device = self.cupy.empty(1 << 20, "float32")
+        device.set(np.ones(1 << 20, np.float32))
+        device.data.memset(0, 1 << 22)
+        device.get()
+
+    def stream(self) -> AbstractContextManager[Any]:
+        made: AbstractContextManager[Any] = self.cupy.cuda.Stream(non_blocking=True)
+        return made
+
+    def stopwatch(self, work: Callable[[], None]) -> float:
+        begin, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        begin.record()
+        work()
+        end.record()
+        self.wait()
+        return float(self.cupy.cuda.get_elapsed_time(begin, end))
+
+
+def gpu() -> Gpu:
+    """The first library that works; its context exists afterwards."""
+    reasons = []
+    made: Gpu
+    for make in (Cupy,) if "--cupy" in sys.argv else (Torch, Cupy):
+        try:
+            made = make()
+        except (ImportError, OSError, Skip) as error:
+            reasons.append(str(error))
+            continue
+        made.matrix(8)
+        made.wait()
+        return made
+    raise Skip("; ".join(reasons))
+
+
+def torch_gpu() -> Torch:
+    """The check is about torch itself."""
+    if "--cupy" in sys.argv:
+        raise Skip("it is about torch")
+    try:
+        return Torch()
+    except (ImportError, OSError) as error:
+        raise Skip(str(error)) from error
+
+
+def matrices(gpu: Gpu, size: int) -> tuple[Any, Any]:
+    a, b = gpu.matrix(size), gpu.matrix(size)
+    gpu.product(a, b)  # loads the library and its kernels
+    gpu.wait()
+    return a, b
 
 
 def record(work: Callable[[GpuSession], None], **options: Any) -> GpuTrace:
@@ -64,7 +182,7 @@ def names(trace: GpuTrace) -> list[str]:
 
 @check
 def availability() -> None:
-    cuda()
+    gpu()
     found = status()
     expect(found.available, f"status: {found.reason}")
 
@@ -73,9 +191,9 @@ def availability() -> None:
 def record_sizes() -> None:
     import ctypes
 
-    cuda()
+    gpu()
+    record(lambda _: None)  # proves the driver
     cupti = _lib.load()
-    GpuSession().start()  # proves the driver
     version = ctypes.c_uint32()
     cupti.call("cuptiGetVersion", ctypes.byref(version))
     measured, table = _sizes.measure(cupti), _sizes.from_version(version.value)
@@ -87,19 +205,16 @@ def record_sizes() -> None:
 
 @check
 def what_is_recorded() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 256)
-    host = torch.randn(1 << 20, pin_memory=True)
+    device = gpu()
+    a, b = matrices(device, 256)
     before = time.time_ns()
 
     def work(session: GpuSession) -> None:
         for number in range(100):
             session.push(1000 + number)
-            torch.mm(a, b)
+            device.product(a, b)
             session.pop()
-        device = host.to("cuda", non_blocking=True)
-        device.zero_()
-        device.cpu()
+        device.copy_both_ways()
 
     trace = record(work)
     after = time.time_ns()
@@ -127,25 +242,22 @@ def what_is_recorded() -> None:
     expect({1, 2} <= copies, f"copies to and from the device were seen: {copies}")
     expect((1 << 22) in trace.memcpys["bytes"].tolist(), "with their bytes")
     described = [(trace.names[row["name"]], int(row["memory"])) for row in trace.devices]
-    expect(torch.cuda.get_device_name() in dict(described), f"devices: {described}")
+    expect(device.name in dict(described), f"devices: {described}")
 
 
 @check
 def times_against_cuda_events() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 8192)
-    marks = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+    device = gpu()
+    a, b = matrices(device, 8192)
+    measured: list[float] = []
 
-    def work(_: GpuSession) -> None:
-        marks[0].record()
-        for _turn in range(10):
-            torch.mm(a, b)
-        marks[1].record()
-        torch.cuda.synchronize()
+    def products() -> None:
+        for _ in range(10):
+            device.product(a, b)
 
-    trace = record(work)
+    trace = record(lambda _: measured.append(device.stopwatch(products)))
     ours = float((trace.kernels["end"] - trace.kernels["start"]).sum()) / 1e6
-    events = marks[0].elapsed_time(marks[1])
+    events = measured[0]
     expect(abs(ours / events - 1) < 0.05, f"kernels {ours:.3f} ms, CUDA events {events:.3f} ms")
 
 
@@ -162,8 +274,9 @@ def torch_profile(torch: Any, a: Any, b: Any) -> float:
 
 @check
 def torch_profiler_afterwards() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 8192)
+    device = torch_gpu()
+    torch = device.torch
+    a, b = matrices(device, 8192)
 
     def work(_: GpuSession) -> None:
         for _turn in range(10):
@@ -178,8 +291,9 @@ def torch_profiler_afterwards() -> None:
 
 @check
 def torch_profiler_before_and_during() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 1024)
+    device = torch_gpu()
+    torch = device.torch
+    a, b = matrices(device, 1024)
     first = torch_profile(torch, a, b)
     expect(first > 0, "torch.profiler works before a session")
     found = status()
@@ -198,14 +312,14 @@ def torch_profiler_before_and_during() -> None:
 
 @check
 def threads_and_small_buffers() -> None:
-    """Many requests from many threads, some of which hold the GIL in CuPy where it is installed."""
-    torch = cuda()
-    a, b = matrices(torch, 64)
+    """Many requests for buffers from many threads; CuPy launches with the GIL held."""
+    device = gpu()
+    a, b = matrices(device, 64)
 
     def launch() -> None:
-        with torch.cuda.stream(torch.cuda.Stream()):
+        with device.stream():
             for _ in range(2000):
-                torch.mm(a, b)
+                device.product(a, b)
 
     def work(_: GpuSession) -> None:
         threads = [threading.Thread(target=launch) for _ in range(8)]
@@ -221,12 +335,14 @@ def threads_and_small_buffers() -> None:
 
 @check
 def little_room() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 64)
+    device = gpu()
+    a, b = matrices(device, 64)
 
     def work(_: GpuSession) -> None:
-        for _turn in range(50_000):
-            torch.mm(a, b)
+        for turn in range(50_000):
+            device.product(a, b)
+            if turn % 1000 == 0:
+                device.wait()  # so that kernels, too, find room
 
     trace = record(work, limit_bytes=4 << 20, buffer_bytes=1 << 20)
     expect(0 < len(trace.kernels) < 50_000, f"{len(trace.kernels)} kernels kept in 4 MiB")
@@ -235,14 +351,14 @@ def little_room() -> None:
 
 @check
 def cost_of_recording() -> None:
-    torch = cuda()
-    a, b = matrices(torch, 1024)
+    device = gpu()
+    a, b = matrices(device, 1024)
 
     def step() -> float:
         begin = time.perf_counter()
         for _ in range(2000):
-            torch.mm(a, b)
-        torch.cuda.synchronize()
+            device.product(a, b)
+        device.wait()
         return time.perf_counter() - begin
 
     plain = min(step() for _ in range(5))
@@ -252,27 +368,89 @@ def cost_of_recording() -> None:
     expect(cost < 0.05, f"recording costs {cost:.1%} of {plain / 2000 * 1e6:.1f} us a launch")
 
 
+@check
+def a_profile_in_all_its_forms() -> None:
+    from tfevents import proto
+    from tfevents.profiler import annotate, profile
+
+    device = gpu()
+    a, b = matrices(device, 1024)
+    with tempfile.TemporaryDirectory() as folder:
+        with profile(folder, gpu=True, step=3) as profiled:
+            for _ in range(20):
+                with annotate("dense/MatMul"):
+                    device.product(a, b)
+        made = profiled.recording
+        if made is None or made.gpu_reason:
+            raise RuntimeError("no GPU activity" if made is None else made.gpu_reason)
+        stats = made.run_metadata(3).step_stats.dev_stats
+        nodes = {
+            node.node_name: node.all_end_rel_nanos
+            for one in stats if one.device.endswith("device:GPU:0") for node in one.node_stats
+        }
+        expect(nodes.get("dense/MatMul", 0) > 0, f"the op has GPU time: {nodes}")
+        files = [
+            os.path.join(path, name) for path, _, names in os.walk(folder) for name in names
+        ]
+        spaces = [name for name in files if name.endswith(".xplane.pb")]
+        expect(len(spaces) == 1, f"one XSpace was written: {spaces}")
+        with open(spaces[0], "rb") as file:
+            space = proto.XSpace.FromString(file.read())
+        events = sum(
+            len(line.events) for plane in space.planes if plane.name == "/device:GPU:0"
+            for line in plane.lines
+        )
+        expect(events >= 20, f"it has {events} pieces of GPU work of 20 products")
+        print(f"NOTE  {made.timeline.notes}", flush=True)
+
+
+NOTHING = 101
+"""Exit status of a check that was skipped."""
+
+
+def run_one(name: str) -> int:
+    """Runs a check in this process; the number of its failures, or NOTHING."""
+    try:
+        CHECKS[name]()
+    except Skip as missing:
+        print(f"SKIP  {name}: {missing}", flush=True)
+        return NOTHING
+    except Exception as error:
+        expect(False, f"{name}: {type(error).__name__}: {error}")
+    return min(failures, 100)
+
+
+def run_apart(name: str) -> int:
+    """Runs a check in a process of its own."""
+    print(f"--    {name}", flush=True)
+    command = [sys.executable, os.path.abspath(__file__), name, *OPTIONS]
+    try:
+        code = subprocess.run(command, timeout=DEADLINE_S, check=False).returncode
+    except subprocess.TimeoutExpired:
+        print(f"FAIL  {name} did not end within {DEADLINE_S} s", flush=True)
+        return 1
+    if not 0 <= code <= NOTHING:
+        print(f"FAIL  {name} crashed with {code}", flush=True)
+    return code
+
+
+OPTIONS = [argument for argument in sys.argv[1:] if argument == "--cupy"]
+
+
 def main() -> int:
-    for wanted in sys.argv[1:]:
-        try:
-            CHECKS[wanted]()
-        except Exception as error:
-            expect(False, f"{wanted}: {type(error).__name__}: {error}")
-        return min(failures, 100)
-    failed = 0
-    for name in CHECKS:
-        print(f"--    {name}", flush=True)
-        command = [sys.executable, __file__, name]
-        try:
-            code = subprocess.run(command, timeout=DEADLINE_S, check=False).returncode
-        except subprocess.TimeoutExpired:
-            print(f"FAIL  {name} did not end within {DEADLINE_S} s", flush=True)
-            code = 1
-        if code < 0 or code > 100:
-            print(f"FAIL  {name} crashed with {code}", flush=True)
-        failed += code != 0
-    print(f"{len(CHECKS) - failed} of {len(CHECKS)} checks passed", flush=True)
-    return failed
+    wanted = [argument for argument in sys.argv[1:] if argument not in OPTIONS]
+    unknown = [name for name in wanted if name not in CHECKS]
+    if unknown or len(wanted) > 1:
+        print(f"one of these checks, please: {', '.join(CHECKS)}", flush=True)
+        return 2
+    if wanted:
+        return run_one(wanted[0])
+    codes = [run_apart(name) for name in CHECKS]
+    skipped = codes.count(NOTHING)
+    passed = codes.count(0)
+    failed = len(codes) - passed - skipped
+    print(f"{passed} checks passed, {failed} failed, {skipped} skipped", flush=True)
+    return failed or int(not passed)
 
 
 if __name__ == "__main__":

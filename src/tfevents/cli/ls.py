@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tfevents.cli import _logs
@@ -54,24 +55,28 @@ def _described(run: Run, tags: list[str] | None) -> dict[str, Any]:
         "files": len(run.files),
         "size": sum(_logs.file_size(path) for path in run.paths),
         "points": sum(row["points"] for row in rows),
-        "last_step": max((row["last_step"] for row in rows if row["points"]), default=None),
-        "last_wall_time": max((row["last_wall_time"] for row in rows if row["points"]),
-                              default=None),
+        "last_step": _highest(row["last_step"] for row in rows),
+        "last_wall_time": _highest(row["last_wall_time"] for row in rows),
         "notices": len(run.notices),
         "tags": rows,
     }
 
 
+def _highest(numbers: Iterable[Any]) -> Any:
+    return max((each for each in numbers if each is not None), default=None)
+
+
 def _tag(run: Run, kind: str, tag: str) -> dict[str, Any]:
+    """A row; of large values only the last is read, so a broken one among them counts."""
     from tfevents.cli import _values
 
-    series = _values.series_of(run, kind, tag)
     row: dict[str, Any] = {
-        "tag": tag, "kind": kind, "points": len(series), "last_step": None, "last_wall_time": None,
-        "last_value": None,
+        "tag": tag, "kind": kind, "points": run.count(kind, tag), "last_step": None,
+        "last_wall_time": None, "last_value": None,
     }
-    if len(series):
-        step, wall_time, value = series[-1]
+    last = run.last(kind, tag)
+    if last is not None:
+        step, wall_time, value = last
         row |= {
             "last_step": step,
             "last_wall_time": wall_time,

@@ -144,7 +144,9 @@ def host_name() -> str:
     return _UNSAFE.sub("_", socket.gethostname()).strip(".")[:100] or "localhost"
 
 
-def write_xspace(logdir: PathLike, parts: list[bytes], session: str | None = None) -> str:
+def write_xspace(
+    logdir: PathLike, parts: Iterable[bytes], session: str | None = None
+) -> str:
     """Writes a serialized XSpace where the Profile tab looks for it.
 
     Args:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfevents.profiler.spans import Rows
-from tfevents.profiler.timeline import COPY, KERNEL, Timeline
+from tfevents.profiler.timeline import COPY, Timeline
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -143,8 +143,6 @@ def _add_work(device: proto.DeviceStepStats, timeline: Timeline, row: Any) -> No
         kind = name.removeprefix("Memcpy").replace("2", "to")
         node.node_name = f"{op or 'unknown'}:MEMCPY{kind}"
         node.timeline_label = f"MEMCPY{kind} {row['bytes']} bytes ({detail})"
-    elif row["kind"] == KERNEL:
-        node.timeline_label = f"{name} {detail}@@{op}"
     else:
         node.timeline_label = f"{name} {detail}@@{op}"
     if row["launched"]:

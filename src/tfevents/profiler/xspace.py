@@ -15,6 +15,7 @@ goes through protobuf. Format: tsl/profiler/protobuf/xplane.proto.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ _FIRST_STRING = 128
 """Ids of the strings that stats refer to, after those of the stats themselves."""
 
 
-def encode(timeline: Timeline, host: str = "localhost") -> list[bytes]:
-    """The serialized XSpace, in parts that belong one after the other.
+def encode(timeline: Timeline, host: str = "localhost") -> Iterator[bytes]:
+    """The serialized XSpace, in parts that belong one after the other; one plane is held at a time.
 
     Args:
         timeline: a recording.
@@ -54,15 +55,20 @@ def encode(timeline: Timeline, host: str = "localhost") -> list[bytes]:
     """
     from tfevents import proto
 
-    planes = [_host_plane(timeline)]
-    devices = np.union1d(timeline.work["device"], timeline.devices["id"])
-    planes += [_gpu_plane(timeline, number) for number in devices.tolist()]
-    environment = _Plane(timeline, len(planes), "Task Environment")
+    for plane in _planes(timeline):
+        yield from delimited(1, plane.parts())
+    yield proto.XSpace(warnings=timeline.notes, hostnames=[host]).SerializeToString()
+
+
+def _planes(timeline: Timeline) -> Iterator[_Plane]:
+    yield _host_plane(timeline)
+    devices = np.union1d(timeline.work["device"], timeline.devices["id"]).tolist()
+    for number in devices:
+        yield _gpu_plane(timeline, number)
+    environment = _Plane(timeline, len(devices) + 1, "Task Environment")
     environment.stat("profile_start_time", "uint64_value", timeline.start)
     environment.stat("profile_stop_time", "uint64_value", timeline.stop)
-    planes.append(environment)
-    parts = [part for plane in planes for part in delimited(1, plane.parts())]
-    return [*parts, proto.XSpace(warnings=timeline.notes, hostnames=[host]).SerializeToString()]
+    yield environment
 
 
 class _Plane:
