@@ -249,7 +249,7 @@ class SummaryWriter:
         for directory, writer in sorted((self.all_writers or {}).items()):
             if writer is main:
                 continue
-            run = read(os.path.join(self._directory, os.path.relpath(directory, self.log_dir)))["."]
+            run = read(os.path.join(self._directory, os.path.relpath(directory, self.get_logdir())))["."]
             for tag in run.tags().get("scalars", []):
                 series = run.scalars(tag)
                 rows = zip(
@@ -875,7 +875,7 @@ def _sub_run(log_dir: str, name: str) -> str:
     return directory
 
 
-def _scalar_fields(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, ToValue]]:
+def _scalar_fields(prefix: str, values: object) -> list[tuple[str, ToValue]]:
     """Checked scalars in the field form, one for each name."""
     from tfevents.values.scalar import Scalar
 

@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfevents.compat import (
+        event_accumulator,
+        event_file_loader,
         hparams,
         mesh,
+        plugin_event_accumulator,
         pr_curve,
+        reservoir,
         tensorboardx,
         torch_summary,
         torch_utils,
@@ -25,9 +29,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "event_accumulator",
+    "event_file_loader",
     "hparams",
     "mesh",
+    "plugin_event_accumulator",
     "pr_curve",
+    "reservoir",
     "tensorboardx",
     "torch_summary",
     "torch_utils",
