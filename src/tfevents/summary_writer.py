@@ -249,7 +249,8 @@ class SummaryWriter:
         for directory, writer in sorted((self.all_writers or {}).items()):
             if writer is main:
                 continue
-            run = read(os.path.join(self._directory, os.path.relpath(directory, self.get_logdir())))["."]
+            name = os.path.relpath(directory, self.get_logdir())
+            run = read(os.path.join(self._directory, name))["."]
             for tag in run.tags().get("scalars", []):
                 series = run.scalars(tag)
                 rows = zip(

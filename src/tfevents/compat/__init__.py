@@ -6,6 +6,7 @@
 | `hparams`, `mesh`, `pr_curve` | tensorboard.plugins: the summaries of these three |
 | `torch_summary`, `torch_utils` | torch.utils.tensorboard: summary; _utils, _convert_np |
 | `tensorboardx` | tensorboardX |
+| `event_accumulator`, `event_file_loader`, … | tensorboard.backend.event_processing: the readers |
 """
 
 from __future__ import annotations
