@@ -475,6 +475,64 @@ def test_exit_a_garbage_writer_is_written_and_closed() -> None:
     assert (sink.events, sink.closes) == ([b"0"], 1)
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_exit_garbage_that_the_thread_finds_is_written_and_only_a_loss_is_told(
+    full: bool
+) -> None:
+    class Owner:
+        pass
+
+    sink, others = Recorder(), Recorder()
+    writer, other = AsyncWriter(sink.open), AsyncWriter(others.open)
+    owners = [Owner()]
+    writer.closes_with(owners[0])
+    _scheduler.scheduler.run(lambda: None)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sink.fault = no_space() if full else None
+        writer.add(encode, 0.0, 0, None)
+
+        def collect(wall_time: float, step: int, payload: Any) -> bytes:
+            owners.clear()  # the last reference goes in the thread
+            return b"1"
+
+        other.add(collect, 0.0, 1, None)
+        other.flush()
+        other.flush()
+        other.flush()  # the thread has done what it gave to itself
+    assert sink.closes == 1
+    assert sink.events == ([] if full else [b"0"])
+    assert ["lost: 1 event" in str(each.message) for each in told] == [True] * full
+    other.close()
+
+
+def test_exit_garbage_found_while_it_is_written_by_the_last_round(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Owner:
+        pass
+
+    sink = Recorder()
+    writer = AsyncWriter(sink.open)
+    owners = [Owner()]
+    writer.closes_with(owners[0])
+
+    def collect(wall_time: float, step: int, payload: Any) -> bytes:
+        owners.clear()
+        return b"0"
+
+    monkeypatch.setattr(_scheduler.scheduler, "exiting", True)  # every caller works for itself
+    monkeypatch.setattr(async_writer, "_CHUNK_ITEMS", 1)
+    with writer._lock:
+        writer._queue.append((collect, 0.0, 0, None, 0))
+        writer._queue.append((encode, 0.0, 1, None, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        writer.leave()
+        writer.leftover()
+    assert (sink.events, sink.closes) == (numbers(2), 1)
+
+
 def test_threads_a_dead_thread_is_replaced() -> None:
     sink = Recorder()
     writer = AsyncWriter(sink.open)

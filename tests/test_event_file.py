@@ -148,3 +148,10 @@ def test_records_are_whole_in_files_that_take_little(tmp_path: Path) -> None:
 def test_records_that_are_no_bytes_are_type_errors(wrong: Any) -> None:
     with pytest.raises(TypeError):
         RecordWriter(io.BytesIO()).write(wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, True, 1.5])
+def test_a_record_file_is_no_number(wrong: Any) -> None:
+    """An int would be taken for an open file of the process."""
+    with pytest.raises(TypeError):
+        RecordWriter(wrong)

@@ -77,6 +77,32 @@ def test_values_that_are_refused_with_tag_and_type(
     assert scalars(tmp_path) == [("ok", 1, 1.0)]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "error"),
+    [
+        ("filename_suffix", 5, TypeError), ("filename_suffix", "/x", ValueError),
+        ("max_queue", "10", TypeError), ("max_queue", {}, TypeError),
+        ("max_queue", math.nan, ValueError), ("flush_secs", "1", TypeError),
+        ("flush_secs", None, TypeError), ("flush_secs", math.nan, ValueError),
+        ("purge_step", "1", TypeError), ("on_error", "ignore", ValueError),
+    ],
+)
+def test_options_that_are_refused_by_name_make_no_file(
+    tmp_path: Path, option: str, value: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=option.replace("filename_", "file name ")):
+        RunWriter(tmp_path / "run", **{option: value})
+    assert not list(tmp_path.rglob("*tfevents*"))
+
+
+@pytest.mark.parametrize("step", [object(), {}, 1j, "5"])
+def test_steps_that_are_refused_name_the_tag_once(tmp_path: Path, step: Any) -> None:
+    with RunWriter(tmp_path) as writer, pytest.raises(
+        TypeError, match=r"^tag 'the/tag': step must be an integer; got "
+    ):
+        writer.add_scalar("the/tag", 1.0, step)
+
+
 @pytest.mark.parametrize(("value", "stored"), [(1e300, INF), (-1e300, -INF), (3.4028236e38, INF)])
 def test_overflow_warns_once_a_tag_at_the_line_of_the_call(
     tmp_path: Path, value: float, stored: float

@@ -55,20 +55,42 @@ class Client(Protocol):
 
 
 # Packages that are imported on first use, maybe by a thread while another one forks.
-_LATE = frozenset({"PIL", "google", "numpy", "tfevents"})
+_LATE = frozenset({"PIL", "google", "tfevents"})
+_IMPORT_ROUNDS = 100
+
+
+def _imports_under_way() -> dict[str, Any]:
+    """Python's locks of the modules that are being imported, where it lets us see them."""
+    locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    return {name: lock() for name, lock in list(locks.items()) if name.partition(".")[0] in _LATE}
 
 
 def _finish_imports() -> None:
     """Before a fork: waits for the imports of other threads.
 
-    Python's lock of a module that is being imported stays locked in the child, where nobody will
-    open it, and the module stays half made.
+    A lock that another thread holds stays locked in the child, where nobody will ever open it.
     """
-    importer: Any = sys.modules.get("_frozen_importlib")
-    for name in list(getattr(importer, "_module_locks", ())):
-        if str(name).partition(".")[0] in _LATE:
+    for _ in range(_IMPORT_ROUNDS):
+        names = [
+            name for name, lock in _imports_under_way().items()
+            if getattr(lock, "owner", None) not in (None, threading.get_ident())
+        ]
+        if not names:
+            return
+        for name in names:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
+
+
+def _forget_imports() -> None:
+    """In a forked child: imports anew what a thread of the parent began in the last moment."""
+    importer: Any = sys.modules.get("_frozen_importlib")
+    for name, lock in _imports_under_way().items():
+        if getattr(lock, "owner", None) not in (None, threading.get_ident()):
+            importer._module_locks.pop(name, None)
+            spec = getattr(sys.modules.get(name), "__spec__", None)
+            if getattr(spec, "_initializing", False):
+                del sys.modules[name]
 
 
 def wait_for(bell: Bell, seconds: float) -> bool:
@@ -118,8 +140,11 @@ class Scheduler:
         """Has a job done as soon as possible; False if there is no thread to do it."""
         return self._send((None, job, None))
 
-    def run(self, job: Job, patience: float = float("inf")) -> None:
+    def run(self, job: Job, patience: float = float("inf")) -> bool:
         """Has a job done, and returns when it is; does it here where there is no thread.
+
+        Returns whether it is done: not where patience ends, nor in the thread itself, which does
+        it next.
 
         The work is left to the thread even though the caller waits, because a KeyboardInterrupt
         reaches the main thread only: here it ends the waiting and not the writing.
@@ -127,16 +152,17 @@ class Scheduler:
         bell: Bell = SimpleQueue()
         if not self._send((None, job, bell)):
             job()
-            return
+            return True
         if self.is_here():  # a finalizer or a callback that the job before this one ran
-            return
+            return False
         deadline = time.monotonic() + patience
         while not wait_for(bell, min(TICK, deadline - time.monotonic())):
             if time.monotonic() >= deadline:
-                return
+                return False
             if not self._alive():
                 job()
-                return
+                return True
+        return True
 
     def stop(self, jobs: Iterable[Job], timeout: float) -> bool:
         """Ends the thread after a last round; False if it is not done in time.
@@ -210,6 +236,7 @@ class Scheduler:
                 due = time.monotonic() + TICK
 
     def _after_fork(self) -> None:
+        _forget_imports()
         clients = list(self._clients)
         self._reset()
         for client in clients:

@@ -418,7 +418,7 @@ def lenient_step(value: Any) -> int:
 
 
 def _step_refusal(value: object) -> TypeError:
-    return TypeError(f"step must be an integer; got {value!r} of type {type(value).__name__}")
+    return TypeError(f"step must be an integer; got {value!r:.80} of type {type(value).__name__}")
 
 
 def _step(value: Any) -> int:
@@ -441,11 +441,11 @@ def _single(value: Any) -> Any:
     if isinstance(value, _REFUSED):
         raise _step_refusal(value)
     try:
-        found = to_numpy(value, tag="step")
+        found = to_numpy(value)
     except TypeError:
         if hasattr(value, "__index__"):
             return value
-        raise
+        raise _step_refusal(value) from None
     if found.size != 1:
         raise ValueError(
             f"Argument `step` must be a scalar. Received step with shape {found.shape}."

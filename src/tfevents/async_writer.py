@@ -365,6 +365,8 @@ class AsyncWriter:
 
     def leftover(self) -> None:
         """At the end of the process: says what could not be written."""
+        if self._drainer == threading.get_ident():  # a finalizer within a drain, which goes on
+            return
         unwritten = len(self._queue) + len(self._encoded)
         lost = unwritten + self._refused + self._failed - self._lost_told
         if not lost and self._error is self._told:
@@ -376,6 +378,8 @@ class AsyncWriter:
                 f"gave up writing {_events(lost)}: the write before did not return within "
                 f"{_scheduler.EXIT_TIMEOUT:g} s{self._where()}"
             )
+        self._told = self._error  # who is told now is not told again at the end of the process
+        self._lost_told += lost
         warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def after_fork(self) -> None:
@@ -529,9 +533,17 @@ def _retell(error: BaseException, lost: int) -> Exception:
 
 
 def _close_garbage(writer: AsyncWriter) -> None:
-    if not writer.closed:
-        writer._shut()
-        scheduler.run(writer.drain, patience=PATIENCE)
+    if writer.closed:
+        return
+    writer._shut()
+    if scheduler.run(writer.drain, patience=PATIENCE) or not scheduler.is_here():
+        writer.leftover()
+    else:  # garbage that the thread itself came upon, and writes next
+        scheduler.urge(lambda: _tell_leftover(writer))
+
+
+def _tell_leftover(writer: AsyncWriter) -> None:
+    with contextlib.suppress(Warning):  # an exception, by a filter, would end the thread
         writer.leftover()
 
 

@@ -166,12 +166,16 @@ class RecordWriter:
     Args:
         file: a path, which is created or overwritten, or a binary file object, which is left open
             by `close`.
+
+    Raises:
+        OSError: the file cannot be made.
+        TypeError: neither a path nor a file.
     """
 
     def __init__(self, file: PathLike | IO[bytes]) -> None:
         self._owned = not hasattr(file, "write")
         self._file = (
-            open(cast("PathLike", file), "wb") if self._owned  # noqa: SIM115 - closed by close()
+            open(os.fsdecode(cast("PathLike", file)), "wb") if self._owned  # noqa: SIM115 - by close()
             else cast("IO[bytes]", file)
         )
 

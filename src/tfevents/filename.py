@@ -52,8 +52,11 @@ def build(timestamp: int, host: str, pid: int, counter: int, suffix: str = "") -
         suffix: appended without a dot, e.g. ".v2".
 
     Raises:
+        TypeError: the suffix is no str.
         ValueError: the suffix has a path separator or NUL in it.
     """
+    if not isinstance(suffix, str):
+        raise TypeError(f"a file name suffix must be a str, got {type(suffix).__name__}")
     if any(character in suffix for character in "/\\\0"):
         raise ValueError(f"a file name suffix cannot hold '/', '\\' or NUL: {suffix!r}")
     # readers take the files of a run in the order of their names, so the counter is padded

@@ -6,9 +6,11 @@ up the encoder of its tag and appends to a queue; all else is done by the thread
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import re
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -82,6 +84,10 @@ class RunWriter:
             "filename_suffix": filename_suffix, "max_queue": max_queue, "flush_secs": flush_secs,
             "on_error": on_error, "store": store, "wrap": wrap,
         }
+        flush_secs = _number(flush_secs, "flush_secs")
+        large = {}
+        if max_queue is not None:
+            large["max_large"] = int(min(max(_number(max_queue, "max_queue"), 1), sys.maxsize))
         first_step = None if purge_step is None else _step(purge_step, "purge_step")
         # Decided once: a file that is opened later, in a child or after a loss, must go to the same
         # place, whatever the current directory is by then.
@@ -95,7 +101,6 @@ class RunWriter:
             )
             return wrap(file) if wrap is not None else file
 
-        large = {} if max_queue is None else {"max_large": max(int(max_queue), 1)}
         self._events = AsyncWriter(open_writer, flush_secs=flush_secs, on_error=on_error, **large)
         self._events.closes_with(self)
         self._add = self._events.add
@@ -270,6 +275,20 @@ class RunWriter:
 
 def _reopen(cls: type[RunWriter], logdir: str, options: dict[str, Any]) -> RunWriter:
     return cls(logdir, **options)
+
+
+def _number(value: Any, name: str) -> float:
+    """The value of an option of that name.
+
+    Raises:
+        TypeError, ValueError: it is no number.
+    """
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r:.80}")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError(f"{name} must be a number, got nan")
+    return number
 
 
 def _step(step: Any, tag: str) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import decoded
-from readback import event_files, event_pb2, run_script, scalars, steps
+from readback import event_files, event_pb2, events, run_script, scalars, steps
 
 HANG = 60.0
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -337,6 +337,43 @@ def test_fork_and_spawn_by_a_pool(run: Path) -> None:
     """, timeout=HANG)
     assert sorted(steps(run, "child")) == list(range(100))
     assert steps(run, "parent") == [0]
+
+
+@forks
+@pytest.mark.parametrize("waits", [True, False])
+def test_fork_and_spawn_while_another_thread_imports(run: Path, waits: bool) -> None:
+    """What is imported on first use can be used in the child, though a thread was at it."""
+    errors = run_script(run, f"""
+        import importlib.abc, signal, warnings
+        warnings.simplefilter('ignore', DeprecationWarning)  # of forks beside threads
+        from tfevents import SummaryWriter, _scheduler
+        if not {waits}: _scheduler._IMPORT_ROUNDS = 0  # as if the import began just after
+        begun = threading.Event()
+        class Slow(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == 'tfevents.values.text':
+                    begun.set()
+                    time.sleep(1)
+        sys.meta_path.insert(0, Slow())
+        w = SummaryWriter(d)
+        thread = threading.Thread(target=w.add_text, args=('parent', 'x', 0))
+        thread.start()
+        begun.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(30)
+            w.add_text('child', 'x', 0)
+            w.flush()
+            os._exit(7)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert status == 7, status
+        thread.join()
+        w.close()
+    """, timeout=HANG)
+    assert not errors
+    assert len(event_files(run)) == 2
+    tags = [value.tag for event in events(run) for value in event.summary.value]
+    assert sorted(tags) == ["child/text_summary", "parent/text_summary"]
 
 
 @forks

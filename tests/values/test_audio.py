@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import struct
 import warnings
 import wave
@@ -224,10 +225,11 @@ def test_negative_max_outputs_says_the_bound() -> None:
         Audio.from_data(np.zeros((1, 1, 1), np.float32), 44100, max_outputs=-1)
 
 
-@pytest.mark.parametrize("encoding", ["mp3", "WAV", ""])
-def test_unknown_encodings_raise(encoding: str) -> None:
-    with pytest.raises(ValueError, match=f"Unknown encoding: '{encoding}'"):
-        check_encoding(encoding)
+@pytest.mark.parametrize("encoding", ["mp3", "WAV", "", 5, np.zeros(2)])
+def test_unknown_encodings_raise(encoding: Any) -> None:
+    text = f"tag 'the/tag': Unknown encoding: {encoding!r}; allowed is \"wav\""
+    with pytest.raises(ValueError, match=re.escape(text)):
+        check_encoding(encoding, tag="the/tag")
 
 
 def test_rates_of_one_clip_are_rounded_as_the_wave_module_does() -> None:

@@ -228,7 +228,7 @@ def audio(
     """
     from tfevents.values.audio import Audio, check_encoding
 
-    check_encoding(encoding)
+    check_encoding(encoding, tag=f"{name}")
     make = partial(
         _inferred, Audio.from_data, data, sample_rate=sample_rate, max_outputs=max_outputs,
         encoding=encoding,

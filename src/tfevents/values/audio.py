@@ -55,10 +55,10 @@ _ROUNDINGS: dict[str, Callable[[_Array], _Array]] = {
 }
 
 
-def check_encoding(encoding: str | None) -> None:
+def check_encoding(encoding: str | None, *, tag: str = "") -> None:
     """Raises ValueError for anything but None and "wav"; TensorFlow does, even with no writer."""
-    if encoding not in (None, "wav"):
-        raise ValueError(f"Unknown encoding: {encoding!r}")
+    if encoding is not None and not (isinstance(encoding, str) and encoding == "wav"):
+        raise ValueError(f'tag {tag!r}: Unknown encoding: {encoding!r:.80}; allowed is "wav"')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ class Audio:
             TypeError: data of another dtype; a sample_rate or max_outputs that is no integer.
             ValueError: a wrong shape, rate, encoding or max_outputs; more than a WAV file holds.
         """
-        check_encoding(encoding)
+        check_encoding(encoding, tag=tag)
         rate = _check_rate(sample_rate, tag, whole=layout == "KTC")
         array = array_likes.to_numpy(data, tag=tag)
         if layout == "KTC":
