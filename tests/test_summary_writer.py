@@ -138,6 +138,86 @@ def test_pickle_gives_a_writer_of_a_new_file(tmp_path: Path) -> None:
     assert points(tmp_path) == [("a", 0, 1.0)]
 
 
+class LoggerOf(SummaryWriter):
+    """As users write it: a constructor with other arguments, and something of its own."""
+
+    def __init__(self, place: Path, rank: int) -> None:
+        self.rank = rank
+        super().__init__(place)
+        self.seen = [rank]
+
+
+def test_a_subclass_pickles_with_what_it_has_added(tmp_path: Path) -> None:
+    writer = LoggerOf(tmp_path, 3)
+    copy = pickle.loads(pickle.dumps(writer))
+    assert type(copy) is LoggerOf
+    assert (copy.rank, copy.seen) == (3, [3])
+    copy.add_scalar("a", 1, 0)
+    copy.close()
+    writer.close()
+    assert points(tmp_path) == [("a", 0, 1.0)]
+
+
+def test_a_writer_stays_where_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    writer = SummaryWriter("logs")
+    monkeypatch.chdir(elsewhere)
+    writer.add_scalars("loss", {"a": 1}, 0)
+    writer.add_hparams({"lr": 1}, {"m": 2}, run_name="h")
+    writer.add_embedding(np.eye(3))
+    copy = pickle.loads(pickle.dumps(writer))
+    copy.add_scalar("copy", 1, 0)
+    copy.close()
+    writer.close()
+    writer.add_scalar("again", 2, 0)
+    writer.close()
+    assert list(elsewhere.iterdir()) == []
+    assert sorted(points(tmp_path / "logs")) == [("again", 0, 2.0), ("copy", 0, 1.0)]
+    assert points(tmp_path / "logs/loss_a") == [("loss", 0, 1.0)]
+    assert (tmp_path / "logs/00000/default/tensors.tsv").exists()
+    assert writer.get_logdir() == "logs"
+
+
+@pytest.mark.parametrize("key", ["x/../../../y", "a\0b", "k" * 300], ids=["up", "nul", "long"])
+def test_add_scalars_makes_all_runs_or_none(tmp_path: Path, key: str) -> None:
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(ValueError, match="run"):
+            writer.add_scalars("loss", {"good": 1, key: 2}, 0)
+        assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize("values", [5, None, [("a", 1)]])
+def test_scalars_that_are_no_dict(tmp_path: Path, values: Any) -> None:
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(TypeError, match=r"'loss'.*dict"):
+            writer.add_scalars("loss", values, 0)
+        with pytest.raises(TypeError, match="dict"):
+            writer.log(values, 0)
+
+
+def test_an_error_of_add_scalars_names_both_tags(tmp_path: Path) -> None:
+    with SummaryWriter(tmp_path) as writer, pytest.raises(TypeError, match="'loss/a'"):
+        writer.add_scalars("loss", {"a": "x"}, 0)
+
+
+def test_a_comment_stays_below_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="stay inside"):
+        SummaryWriter(comment="/../../../up")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["max_file_bytes", "keep_images"])
+def test_a_bad_option_makes_no_file(tmp_path: Path, option: str) -> None:
+    with pytest.raises(ValueError, match=option):
+        SummaryWriter(tmp_path / "logs", **dict[str, Any]({option: -1}))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_many_sub_runs_share_one_thread(tmp_path: Path) -> None:
     before = threading.active_count()
     with SummaryWriter(tmp_path) as writer, warnings.catch_warnings():

@@ -87,6 +87,7 @@ class SummaryWriter:
         max_file_bytes: int | None = None,
         keep_images: int | None = None,
     ) -> None:
+        of_subclass = set(vars(self))  # set before this constructor was called
         if comet_config is not None and not comet_config.get("disabled", True):
             raise ValueError("comet_config: logging to Comet is not offered here")
         log_dir = logdir if log_dir is None else log_dir
@@ -111,7 +112,7 @@ class SummaryWriter:
         self._told: _warn.Told = set()
         self.file_writer: FileWriter | None = None
         self.all_writers: dict[str, FileWriter] | None = None
-        self._own = {*vars(self), "_own"}
+        self._own = {*vars(self), "_own"} - of_subclass
         self._get_file_writer()
 
     # -- scalars
@@ -435,12 +436,12 @@ class SummaryWriter:
         Raises:
             TypeError, ValueError: the shapes or types do not fit.
         """
-        from tfevents.values import boxes
+        from tfevents.values.boxes import ImageWithBoxes
 
         if isinstance(rescale, str):  # tensorboardX's order: dataformats, labels
             given = None if isinstance(dataformats, str) else dataformats
             rescale, dataformats, labels = 1, rescale, given if labels is None else labels
-        value = boxes.draw(
+        value = ImageWithBoxes.from_data(
             img_tensor, box_tensor, tag=str(tag), rescale=rescale, dataformats=dataformats,
             labels=labels,
         )

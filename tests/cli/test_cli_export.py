@@ -59,6 +59,17 @@ def test_jsonl(log: Path, tmp_path: Path) -> None:
     assert again.returncode == 2
 
 
+def test_media_with_csv_brings_all_kinds(log: Path, tmp_path: Path) -> None:
+    plain = command("export", log, "-o", tmp_path / "plain.csv")
+    assert plain.returncode == 0
+    done = command("export", log, "-o", tmp_path / "out.csv", "--media", tmp_path / "media")
+    assert done.returncode == 0
+    kinds = {row["kind"] for row in csv.DictReader((tmp_path / "out.csv").open())}
+    assert "images" in kinds
+    assert {row["kind"] for row in csv.DictReader((tmp_path / "plain.csv").open())} == {"scalars"}
+    assert list((tmp_path / "media").rglob("*.png"))
+
+
 def test_media_stay_inside(log: Path, tmp_path: Path) -> None:
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     command("export", log, "--format", "jsonl", "--media", tmp_path / "media")

@@ -334,3 +334,10 @@ def test_in_process(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["ls", "--jobs", "-1"])
     assert stopped.value.code == 2
+
+
+def test_show_names_tags_that_contain_the_one_asked_for(tmp_path: Path) -> None:
+    write(tmp_path / "run" / NAME, [header(), scalar("note/text_summary", 0, 1.0)])
+    done = command("show", tmp_path, "note")
+    assert done.returncode == 1
+    assert "near: note/text_summary" in done.stderr

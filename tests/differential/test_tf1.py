@@ -130,6 +130,12 @@ def written(logdir: Path) -> list[bytes]:
         if event.wall_time > 1e9:
             assert abs(event.wall_time - time.time()) < 600
             event.wall_time = 1
+        if event.HasField("graph_def"):  # protobuf serializes maps in any order
+            graph = proto.GraphDef.FromString(event.graph_def)
+            event.graph_def = graph.SerializeToString(deterministic=True)
+        if event.HasField("meta_graph_def"):
+            meta = proto.MetaGraphDef.FromString(event.meta_graph_def)
+            event.meta_graph_def = meta.SerializeToString(deterministic=True)
     return [event.SerializeToString() for event in found]
 
 

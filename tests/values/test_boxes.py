@@ -81,7 +81,7 @@ def test_rescaled_image() -> None:
 
 
 def test_tensor_form() -> None:
-    value = module.draw(IMAGE, BOXES).to_tensor_value("t", description="d")
+    value = ImageWithBoxes.from_data(IMAGE, BOXES).to_tensor_value("t", description="d")
     width, height, data = value.tensor.string_val
     assert (width, height, data[:4]) == (b"60", b"40", b"\x89PNG")
 

@@ -1,10 +1,11 @@
 """Converts a log to CSV, JSON lines or Parquet; pictures and sound to files.
 
-CSV and JSON lines have one point on a line: run, kind, tag, step, wall_time, value. CSV has scalars
-unless --kind says more. Parquet is a dataset in the Hive layout, run=.../kind=.../part-0.parquet,
-with the columns tag, step, wall_time, value (of scalars), text (all other kinds; JSON except texts
-that are one string) and file. With --media pictures, sound and graphs become files,
-DIR/<run>/<tag>/<step>-<number>, each name percent-encoded into one component of the path.
+CSV and JSON lines have one point on a line: run, kind, tag, step, wall_time, value. CSV has only
+scalars unless --kind or --media asks for more. Parquet is a dataset in the Hive layout,
+run=.../kind=.../part-0.parquet, with the columns tag, step, wall_time, value (of scalars), text (all
+other kinds; JSON except texts that are one string) and file. With --media pictures, sound and graphs
+become files, DIR/<run>/<tag>/<step>-<number>, each name percent-encoded into one component of the
+path.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _job(args: argparse.Namespace) -> Job:
         if ending in ("jsonl", "ndjson") or (args.json and not args.output):
             ending = "jsonl"
         form = ending if ending in ("jsonl", "parquet") else "csv"
-    kinds = args.kind or (["scalars"] if form == "csv" else None)
+    kinds = args.kind or (["scalars"] if form == "csv" and args.media is None else None)
     for kind in kinds or ():
         if kind not in KINDS:
             raise ValueError(f"--kind {kind!r}: must be one of {', '.join(KINDS)}")

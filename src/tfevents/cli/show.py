@@ -72,7 +72,8 @@ def _missing(log: Any, tag: str) -> str:
     import difflib
 
     tags = {name for each in log.values() for names in each.tags().values() for name in names}
-    near = difflib.get_close_matches(tag, sorted(tags), n=3)
+    longer = sorted(name for name in tags if tag and tag in name)  # note/text_summary for note
+    near = (longer + difflib.get_close_matches(tag, sorted(tags - {*longer}), n=3))[:3]
     return f"no tag {tag!r} in {log.path}" + (f"; near: {', '.join(near)}" if near else "")
 
 

@@ -131,9 +131,9 @@ def image_boxes(
     labels: Sequence[str] | None = None,
 ) -> proto.Summary:
     """An image with boxes drawn on it."""
-    from tfevents.values import boxes
+    from tfevents.values.boxes import ImageWithBoxes
 
-    value = boxes.draw(
+    value = ImageWithBoxes.from_data(
         tensor_image, tensor_boxes, tag=tag, rescale=rescale, dataformats=dataformats,
         labels=labels,
     )
@@ -144,9 +144,10 @@ def draw_boxes(
     disp_image: Any, boxes: Any, labels: Sequence[str] | None = None
 ) -> np.ndarray[Any, np.dtype[Any]]:
     """A copy of a uint8 [h, w, c] array (or PIL image) with boxes drawn on it."""
-    from tfevents.values import boxes as module
+    from tfevents.values.boxes import ImageWithBoxes
 
-    return module.draw(disp_image, boxes, dataformats="HWC", labels=labels).arrays()[0]
+    drawn = ImageWithBoxes.from_data(disp_image, boxes, dataformats="HWC", labels=labels)
+    return drawn.arrays()[0]
 
 
 def video(tag: str, tensor: Any, fps: float = 4) -> proto.Summary:

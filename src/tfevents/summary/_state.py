@@ -135,7 +135,7 @@ def full_tag(name: str | None, default_name: str, context: _context.State) -> st
     Raises:
         TypeError: `name` is not a str.
     """
-    name = default_name if name is None or name == "" else name
+    name = name or default_name
     if not isinstance(name, str):
         raise TypeError(
             f"the name of a summary must be a str, got {type(name).__name__}: {name!r:.80}"

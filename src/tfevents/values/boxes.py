@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tfevents import proto
 
-__all__ = ["ImageWithBoxes", "draw", "rescaled"]
+__all__ = ["ImageWithBoxes", "rescaled"]
 
 _COLOR = "red"
 _LABEL_COLOR = "black"
@@ -121,21 +121,6 @@ class ImageWithBoxes:
     def to_field_value(self, tag: str) -> proto.Summary.Value:
         """The `image` field."""
         return self._drawn().to_field_value(tag)
-
-
-def draw(
-    image: object,
-    boxes: object,
-    *,
-    tag: str = "",
-    labels: Sequence[object] | str | None = None,
-    rescale: float = 1,
-    dataformats: str = "CHW",
-) -> ImageWithBoxes:
-    """See `ImageWithBoxes.from_data`."""
-    return ImageWithBoxes.from_data(
-        image, boxes, tag=tag, labels=labels, rescale=rescale, dataformats=dataformats
-    )
 
 
 def rescaled(image: Image, rescale: float = 1, *, tag: str = "") -> Image | ImageWithBoxes:
