@@ -155,3 +155,13 @@ def test_a_record_file_is_no_number(wrong: Any) -> None:
     """An int would be taken for an open file of the process."""
     with pytest.raises(TypeError):
         RecordWriter(wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"one event", proto.Event(step=1)])
+def test_what_is_no_list_of_events_is_refused(tmp_path: Path, wrong: Any) -> None:
+    with EventFileWriter(tmp_path) as writer:
+        with pytest.raises(TypeError, match="a list of events"):
+            writer.write(wrong)
+        writer.write([proto.Event(step=2)])
+    (event,) = [each for each in events(tmp_path) if not each.file_version]
+    assert event.step == 2

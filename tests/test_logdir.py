@@ -463,7 +463,7 @@ def test_notices_name_file_and_offset_and_strict_raises(tmp_path: Path, write: W
     assert 0 < bad.offset < len(content)
     assert (foreign.kind, foreign.offset) == ("not-event-file", 0)
     with pytest.raises(BadChecksumError) as caught:
-        logdir.read(tmp_path, strict=True)["r"].tags()
+        logdir.read(tmp_path, strict=True)
     assert (caught.value.path, caught.value.offset) == (str(path), bad.offset)
 
 

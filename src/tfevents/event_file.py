@@ -80,13 +80,18 @@ class EventFileWriter:
         """Appends a batch of events, serialized or not, and hands them to the system.
 
         Raises:
-            TypeError: an event is neither bytes nor a message; nothing is written.
+            TypeError: no list, or an event is neither bytes nor a message; nothing is written.
             WriteError: the system refused; `written` events of the batch are in the file whole,
                 nothing of the others is.
             WriterClosedError: the writer is closed.
         """
         if not self._open:
             raise WriterClosedError(f"this EventFileWriter is closed: {self.path}")
+        given: object = events
+        if isinstance(given, bytes) or not isinstance(given, Iterable):
+            raise TypeError(
+                f"write takes a list of events, e.g. [event]; got {type(given).__name__}"
+            )
         batch = [each if isinstance(each, bytes) else _serialized(each) for each in events]
         try:
             self._sink.write(record.encode_all(batch))

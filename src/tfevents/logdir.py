@@ -102,6 +102,8 @@ class LogDir(Frames, Mapping[str, Run]):
             run.expire()
         if self._executor is not None:
             self._load_with(self._executor)
+        if self._strict:
+            _ = self.notices  # reads all files, and raises
         return self
 
     def hparams(self) -> dict[str, dict[str, Any]]:
@@ -173,7 +175,8 @@ def read(
 
     Args:
         path_or_url: a directory or a file; a URL is opened with fsspec.
-        strict: raise at the first record or value that is bad, when its run is read.
+        strict: read all files now, and raise at the first record that is bad; at a value that
+            cannot be decoded, when it is asked for.
         executor: read all files now, with `executor.map`; without, each when it is asked for. An
             executor of processes uses as many cores as it has, Dask's those of a cluster.
         purge: leave out the points that a restart has overtaken: where a session says that it
@@ -182,6 +185,7 @@ def read(
 
     Raises:
         FileNotFoundError: there is no such path.
+        RecordError: with `strict`, a record is bad.
     """
     place, path = store.open_store(path_or_url)
     result = LogDir(place, path, strict=strict, executor=executor, purge=purge).reload()

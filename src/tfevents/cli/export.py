@@ -2,10 +2,10 @@
 
 CSV and JSON lines have one point on a line: run, kind, tag, step, wall_time, value. CSV has only
 scalars unless --kind or --media asks for more. Parquet is a dataset in the Hive layout,
-run=.../kind=.../part-0.parquet, with the columns tag, step, wall_time, value (of scalars), text (all
-other kinds; JSON except texts that are one string) and file. With --media pictures, sound and graphs
-become files, DIR/<run>/<tag>/<step>-<number>, each name percent-encoded into one component of the
-path.
+run=.../kind=.../part-0.parquet, with the columns tag, step, wall_time, value (of scalars), text
+(all other kinds; JSON except texts that are one string) and file. With --media pictures, sound and
+graphs become files, DIR/<run>/<tag>/<step>-<number>, each name percent-encoded into one component
+of the path.
 """
 
 from __future__ import annotations
