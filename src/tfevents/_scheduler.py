@@ -249,6 +249,8 @@ scheduler = Scheduler()
 
 def _at_exit() -> None:
     """The last round; the thread makes it, so that a second Ctrl-C cannot tear a record."""
+    if scheduler.exiting:  # a child of multiprocessing may come here by a finalizer and by atexit
+        return
     clients = scheduler.clients()
     done = scheduler.stop([each.leave for each in clients], EXIT_TIMEOUT)
     for each in clients:

@@ -127,6 +127,26 @@ def test_exit_gives_up_a_store_that_blocks_and_says_so(run: Path) -> None:
     assert "within 2 s" in stderr
 
 
+def test_exit_that_comes_twice_waits_once(run: Path) -> None:
+    # A child of multiprocessing ends by a finalizer and by atexit, and the thread of the first
+    # time may not be gone yet at the second.
+    stderr = run_script(run, """
+        from tfevents import _scheduler
+        _scheduler.EXIT_TIMEOUT = 1000.0
+        serve = _scheduler.Scheduler._serve
+        def lingering(self, clients):
+            serve(self, clients)
+            time.sleep(1000)
+        _scheduler.Scheduler._serve = lingering
+        w = RunWriter(d)
+        for i in range(7): w.add_scalar('a', i, i)
+        _scheduler._at_exit()
+        _scheduler._at_exit()
+    """, timeout=HANG)
+    assert stderr == ""
+    assert len(events(run)) == 7
+
+
 def test_exit_says_what_a_fault_kept_from_being_written(run: Path) -> None:
     stderr = run_script(run, """
         import shutil
