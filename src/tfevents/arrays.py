@@ -17,7 +17,7 @@ import numpy as np
 
 from tfevents import tensor
 
-__all__ = ["as_tensor", "lenient_step", "scalar", "strict_step", "to_numpy"]
+__all__ = ["as_tensor", "lenient_step", "scalar", "step_of", "strict_step", "to_numpy"]
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -415,6 +415,16 @@ def lenient_step(value: Any) -> int:
     if type(value) is int and _MIN_STEP <= value <= _MAX_STEP:
         return value
     return 0 if value is None else _step(value)
+
+
+def step_of(convert: Callable[[Any], int], value: Any, tag: str) -> int:
+    """A step by `strict_step` or `lenient_step`, whose errors then name the tag."""
+    try:
+        return convert(value)
+    except TypeError as error:
+        raise TypeError(f"tag {tag!r}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"tag {tag!r}: {error}") from None
 
 
 def _step_refusal(value: object) -> TypeError:

@@ -293,12 +293,7 @@ def _number(value: Any, name: str) -> float:
 
 def _step(step: Any, tag: str) -> int:
     """A step as `arrays.lenient_step` takes it; its errors, with the tag."""
-    try:
-        return arrays.lenient_step(step)
-    except TypeError as error:
-        raise TypeError(f"tag {tag!r}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"tag {tag!r}: {error}") from None
+    return arrays.step_of(arrays.lenient_step, step, tag)
 
 
 def _seconds(wall_time: Any, tag: str) -> float:

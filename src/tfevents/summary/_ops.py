@@ -18,7 +18,7 @@ from tfevents import _context, _warn, arrays
 from tfevents.run_writer import check_tag
 from tfevents.summary._state import full_tag, in_scope, is_recording, resolve_step, strict_step
 from tfevents.summary._writers import SummaryWriter
-from tfevents.values.scalar import Scalar
+from tfevents.values.scalar import FLOAT32_LIMIT, Scalar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["audio", "emit", "gate", "graph", "histogram", "image", "scalar", "text", "write"]
 
-_FLOAT32_MAX = 3.4028234663852886e38
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _DOUBLE_BITS = 53
 
@@ -72,7 +71,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     tag = in_scope(context.scope, name) if context.scope else name
     if description is not None:
         description = _text_of(description, tag)
-    if type(data) is not float or not -_FLOAT32_MAX <= data <= _FLOAT32_MAX:
+    if type(data) is not float or not -FLOAT32_LIMIT < data < FLOAT32_LIMIT:
         with _warned_once(context.writer):
             data = _to_float32(data, tag)
     plain = type(step) is int and _INT64_MIN <= step <= _INT64_MAX

@@ -77,12 +77,7 @@ def strict_step(step: Any, tag: str) -> int:
     Raises:
         TypeError, ValueError: it is no integer of 64 bits; the text names the tag.
     """
-    try:
-        return arrays.strict_step(step)
-    except TypeError as error:
-        raise TypeError(f"tag {tag!r}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"tag {tag!r}: {error}") from None
+    return arrays.step_of(arrays.strict_step, step, tag)
 
 
 def resolve_step(step: Any, context: _context.State, tag: str) -> int:
