@@ -199,12 +199,13 @@ def _to_text(job: Job, run: Run, media: _Media | None) -> Exported:
             result.points += 1
             stamp = (point.tag, point.step, point.wall_time)
             if job.format == "csv":
-                table.writerow((run.name, kind, *stamp, _cell(point)))
+                row = (run.name, kind, *stamp, _cell(point))
+                table.writerow([_without_nul(cell) for cell in row])
                 continue
-            row = dict(zip(_COLUMNS, (run.name, kind, *stamp, point.value), strict=True))
+            named = dict(zip(_COLUMNS, (run.name, kind, *stamp, point.value), strict=True))
             if point.files:
-                row["files"] = point.files
-            buffer.write(_json(row) + "\n")
+                named["files"] = point.files
+            buffer.write(_json(named) + "\n")
     result.text = buffer.getvalue()
     return result
 
@@ -214,6 +215,11 @@ def _cell(point: Point) -> str | float:
     if point.files:
         return ";".join(point.files)
     return point.value if isinstance(point.value, (float, str)) else _json(point.value)
+
+
+def _without_nul(cell: str | float) -> str | float:
+    """NUL as a terminal shows it: few readers of CSV take it, and CPython 3.10 cannot write it."""
+    return cell.replace("\0", r"\x00") if isinstance(cell, str) else cell
 
 
 def _json(value: Any) -> str:
