@@ -12,8 +12,9 @@ Everything is loaded on first use, so that importing this package costs next to 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tfevents import _lazy
 
 if TYPE_CHECKING:
     from tfevents import compat, errors, graph, profiler, proto, summary, testing
@@ -62,27 +63,17 @@ _HOMES = {
     "RunWriter": "tfevents.run_writer",
     "SummaryWriter": "tfevents.summary_writer",
     "TfEventsError": "tfevents.errors",
+    "__version__": "tfevents._version",
+    "compat": "tfevents.compat",
+    "errors": "tfevents.errors",
+    "graph": "tfevents.graph",
     "name_scope": "tfevents._context",
+    "profiler": "tfevents.profiler",
+    "proto": "tfevents.proto",
     "read": "tfevents.logdir",
     "read_events": "tfevents.reader",
+    "summary": "tfevents.summary",
+    "testing": "tfevents.testing",
 }
-_MODULES = frozenset({"compat", "errors", "graph", "profiler", "proto", "summary", "testing"})
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"tfevents.{name}")
-    elif name == "__version__":
-        from importlib.metadata import version
-
-        value = version("tfevents")
-    else:
-        raise AttributeError(f"module 'tfevents' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _lazy.exports(__name__, _HOMES)

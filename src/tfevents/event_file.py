@@ -14,14 +14,11 @@ from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from tfevents import event, filename, record
+from tfevents._closing import Closing
 from tfevents.errors import WriteError, WriterClosedError
 from tfevents.store import open_store
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
-
     from tfevents import proto
     from tfevents._types import PathLike, Sink, Store
 
@@ -35,7 +32,7 @@ _counter = itertools.count()
 _ATTEMPTS = 100
 
 
-class EventFileWriter:
+class EventFileWriter(Closing):
     """Writes serialized events to a new file of a directory.
 
     The file is on disk, with its version header, when the constructor returns. Two writers never
@@ -120,15 +117,6 @@ class EventFileWriter:
         """Whether others see only after `flush` what `write` took; not so on a local disk."""
         return getattr(self._sink, "buffered", False)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _write_singly(self, batch: list[bytes]) -> int:
         """Saves what still fits of a refused batch; returns how many events did."""
         count = 0
@@ -165,7 +153,7 @@ def _create(
                 raise
 
 
-class RecordWriter:
+class RecordWriter(Closing):
     """Writes raw TFRecords to a path or to an open binary file.
 
     Args:
@@ -211,14 +199,5 @@ class RecordWriter:
     def closed(self) -> bool:
         """Whether the underlying file is closed."""
         return self._file.closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 

@@ -26,7 +26,6 @@ import math
 import os
 import re
 import shutil
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tfevents import arrays
+from tfevents._fork import ForkLock
 from tfevents.store import LocalStore, MemoryStore, open_store
 from tfevents.values import _png
 from tfevents.values.image import Image
@@ -390,17 +390,7 @@ def _put(config: proto.ProjectorConfig, entry: proto.EmbeddingInfo) -> None:
 # Places
 
 # A config is read, changed and replaced; two threads must not do that at once.
-_lock = threading.Lock()
-
-
-def _renew_lock() -> None:
-    # In a forked child, the thread that held the lock does not exist.
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+_lock = ForkLock()
 
 
 def _target(log_dir: PathLike) -> _LocalTarget | _MemoryTarget:

@@ -16,16 +16,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _warn, arrays, event
+from tfevents._closing import Closing
 from tfevents.async_writer import AsyncWriter, OnError
 from tfevents.event_file import EventFileWriter
 from tfevents.store import LocalStore, open_store
 from tfevents.values.scalar import FLOAT32_LIMIT, Scalar
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
-
     from tfevents import proto
     from tfevents._types import Encode, EventWriter, PathLike, Store, ToValue
 
@@ -38,7 +35,7 @@ _MAX_TAGS = 1 << 16
 _clock = time.time
 
 
-class RunWriter:
+class RunWriter(Closing):
     """Writes the events of one run to one file; safe from many threads.
 
     The file is there, with its header, when the constructor returns.
@@ -262,15 +259,6 @@ class RunWriter:
         local = self._options["store"] is None and "://" not in self.logdir
         directory = os.path.abspath(self.logdir) if local else self.logdir
         return _reopen, (type(self), directory, self._options)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _reopen(cls: type[RunWriter], logdir: str, options: dict[str, Any]) -> RunWriter:

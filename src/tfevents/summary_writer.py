@@ -18,16 +18,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tfevents import _warn, arrays
+from tfevents._closing import Closing
 from tfevents.async_writer import OnError
 from tfevents.run_writer import _step as checked_step
 from tfevents.run_writer import check_tag, child_path
 from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, Defaults, FileWriter, pinned
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
-
     from tfevents._types import EventWriter, PathLike, ToValue
 
 __all__ = ["FileWriter", "SummaryWriter"]
@@ -49,7 +46,7 @@ def _telling_once(method: _Method) -> _Method:
     return cast("_Method", telling_once)
 
 
-class SummaryWriter:
+class SummaryWriter(Closing):
     """Logs to an event file of a directory; safe from many threads.
 
     Args:
@@ -778,15 +775,6 @@ class SummaryWriter:
         errors = [error for each in (writers or {}).values() if (error := _closing(each))]
         if errors:
             raise errors[0]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process logs to a new file of the same directory.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tfevents import arrays
+from tfevents._closing import Closing
 from tfevents.compat import torch_summary as summary
 from tfevents.compat.torch_utils import (
     _prepare_video,
@@ -24,10 +25,6 @@ from tfevents.run_writer import RunWriter
 from tfevents.summary_writer import FileWriter, SummaryWriter
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
-
     from tfevents import proto
     from tfevents._types import PathLike
 
@@ -115,7 +112,7 @@ class EventFileWriter:
         self._writer.reopen()
 
 
-class GlobalSummaryWriter:
+class GlobalSummaryWriter(Closing):
     """Logs without steps: it counts the calls of each tag, from 0.
 
     The counts are shared by all threads, and by all processes that get the writer from the one
@@ -183,12 +180,3 @@ class GlobalSummaryWriter:
     def __getstate__(self) -> dict[str, Any]:
         # A manager stays where it was started; its dict and the lock find the way to it.
         return {**self.__dict__, "_manager": None}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

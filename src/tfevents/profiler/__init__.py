@@ -11,15 +11,12 @@
 
 from __future__ import annotations
 
+from tfevents import _lazy
 from tfevents.profiler._profile import Recording, profile, start, stop
 from tfevents.profiler.host import annotate, step
 
 __all__ = ["Recording", "annotate", "cupti", "nvml", "profile", "start", "step", "stop"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in ("cupti", "nvml"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    return importlib.import_module(f"{__name__}.{name}")
+__getattr__, __dir__ = _lazy.exports(
+    __name__, {name: f"{__name__}.{name}" for name in ("cupti", "nvml")}
+)

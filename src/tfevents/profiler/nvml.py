@@ -8,12 +8,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
+from tfevents._closing import Closing
 
 __all__ = ["GpuMonitor"]
 
@@ -27,7 +24,7 @@ _QUESTIONS: dict[str, Callable[[Any, Any], float]] = {
 }
 
 
-class GpuMonitor:
+class GpuMonitor(Closing):
     """Reads what the driver knows of each GPU, whichever process uses it.
 
     Args:
@@ -75,12 +72,3 @@ class GpuMonitor:
         if self._open:
             self._open = False
             self._nvml.nvmlShutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

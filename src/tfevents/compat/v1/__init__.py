@@ -11,8 +11,9 @@ Summaries are evaluated at once, since there is no session. The messages (`Graph
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfevents import _lazy
 from tfevents._context import name_scope
 from tfevents.compat.v1 import summary, train
 from tfevents.compat.v1._collections import GraphKeys
@@ -52,14 +53,6 @@ __all__ = [
     "train",
 ]
 
+_MESSAGES = set(__all__) - {"GraphKeys", "name_scope", "summary", "train"}
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tfevents import proto
-
-    return getattr(proto, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _lazy.exports(__name__, dict.fromkeys(_MESSAGES, "tfevents.proto"))

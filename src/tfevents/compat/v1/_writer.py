@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfevents import arrays, event
+from tfevents._closing import Closing
+from tfevents._fork import ForkLock
 from tfevents.errors import WriterClosedError
 from tfevents.graph import to_graph_def
 from tfevents.run_writer import RunWriter
 from tfevents.store import LocalStore, open_store
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self
-
     from tfevents import proto
     from tfevents._types import EventWriter, PathLike
 
@@ -31,20 +28,11 @@ _CLOSED = (
     "explicitly reopened."
 )
 
-# Held while a file is made or the cache changes; a forked child may find it taken for ever.
-_lock = threading.Lock()
+# Held while a file is made or the cache changes.
+_lock = ForkLock()
 
 
-def _renew_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
-
-
-class FileWriter:
+class FileWriter(Closing):
     """Writes messages to an event file, which is made with the first of them.
 
     Safe from many threads. No two writers share a file, also not a reopened one with itself.
@@ -215,15 +203,6 @@ class FileWriter:
     def reopen(self) -> None:
         """After `close`: takes messages again, into a new file. Otherwise nothing happens."""
         self._closed = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process writes a file of its own to the same directory.

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfevents import _lazy
 from tfevents.compat.v1._collections import merge, merge_all
 from tfevents.compat.v1._ops import audio, histogram, image, scalar, tensor_summary, text
 from tfevents.compat.v1._writer import FileWriter, FileWriterCache
@@ -33,14 +34,6 @@ __all__ = [
     "text",
 ]
 
+_MESSAGES = ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata")
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tfevents import proto
-
-    return getattr(proto, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _lazy.exports(__name__, dict.fromkeys(_MESSAGES, "tfevents.proto"))
