@@ -67,12 +67,16 @@ def synthetic() -> timeline.Timeline:
     devices["name"], devices["memory"] = len(gpu_names) - 1, 1 << 37
     devices["major"], devices["multiprocessors"], devices["clock"] = 9, 132, 1_980_000
     devices["bandwidth"] = 4_800_000_000
+    syncs = np.zeros(1, trace.SYNC)
+    syncs["start"], syncs["end"], syncs["sync_kind"] = START + 700_000, START + 800_000, 4
+    syncs["stream"], syncs["correlation"] = 0xFFFFFFFF, 1
     order = np.argsort(spans["start"], kind="stable")
     host = HostTrace(
         START, START + STEPS * 1_000_000, (Thread(77, "MainThread"),), spans[order], names
     )
     gpu = trace.GpuTrace(
-        kernels=kernels, api=api, external=external, memory=memory, devices=devices, names=gpu_names
+        kernels=kernels, api=api, external=external, memory=memory, devices=devices,
+        syncs=syncs, names=gpu_names,
     )
     return timeline.join(host, gpu)
 
@@ -119,6 +123,9 @@ def test_trace_viewer(space: str) -> None:
         for e in events if e.get("name") in ("process_name", "thread_name")
     }
     assert {"/host:CPU", "/device:GPU:0", "MainThread", "Stream #7(Kernel)"} <= set(names.values())
+    (wait,) = [e for e in events if e.get("name") == "context synchronize"]
+    assert names[wait["pid"], wait["tid"]] == "synchronization: MainThread"
+    assert (wait["ts"], wait["dur"]) == pytest.approx((700.0, 100.0), abs=1e-3)
     kernels = [e for e in events if "kernel_details" in e.get("args", {})]
     shown = defaultdict(list)
     for event in kernels:

@@ -86,3 +86,59 @@ def gpu(**changes: Any) -> trace.GpuTrace:
         "external": np.array(TIED, trace.EXTERNAL), "names": GPU_NAMES, "notes": ("one note",),
     }
     return trace.GpuTrace(**tables | changes)
+
+
+# time, flags (1 mark, 2 start, 4 end), id, name, domain, kind of owner (2: a thread), thread
+MARKERS = [
+    (12, 2, 1, 2, 0, 2, MAIN),
+    (14, 2, 2, 3, 4, 2, MAIN),
+    (18, 4, 2, 0, 4, 2, MAIN),
+    (30, 4, 1, 0, 0, 2, MAIN),
+    (33, 1, 3, 3, 0, 1, 0),
+    (350, 2, 4, 2, 0, 2, OTHER),
+]
+# start, end, kind, correlation, stream
+SYNCS = [(91, 99, 3, 8, 7), (240, 252, 4, 77, 0xFFFFFFFF), (0, 0, 3, 8, 7)]
+# start, end, kind, kind of owner, thread
+OVERHEADS = [(1, 9, 5 << 16, 2, MAIN), (310, 312, 1 << 16, 1, 0)]
+
+
+def gpu_with_extras() -> trace.GpuTrace:
+    """The same, with NVTX ranges, waits and overheads."""
+    plain = gpu()
+    markers = np.zeros(len(MARKERS), trace.MARKER)
+    for marker, (time, flags, number, name, domain, owner, thread) in zip(
+        markers, MARKERS, strict=True
+    ):
+        marker["time"], marker["flags"], marker["id"] = START + time * 1000, flags, number
+        marker["name"], marker["domain"] = name and name + 5, domain and domain + 5
+        marker["object_kind"], marker["thread"] = owner, thread & 0xFFFFFFFF
+    syncs = np.zeros(len(SYNCS), trace.SYNC)
+    for sync, (begin, stop, kind, correlation, stream) in zip(syncs, SYNCS, strict=True):
+        if stop:
+            sync["start"], sync["end"] = START + begin * 1000, START + stop * 1000
+        sync["sync_kind"], sync["correlation"], sync["stream"] = kind, correlation, stream
+    overheads = np.zeros(len(OVERHEADS), trace.OVERHEAD)
+    for overhead, (begin, stop, kind, owner, thread) in zip(overheads, OVERHEADS, strict=True):
+        overhead["start"], overhead["end"] = START + begin * 1000, START + stop * 1000
+        overhead["overhead_kind"], overhead["object_kind"] = kind, owner
+        overhead["thread"] = thread & 0xFFFFFFFF
+    call = plain.api[:1].copy()
+    call["start"], call["end"], call["correlation"] = START + 90_500, START + 99_500, 8
+    return gpu(
+        markers=markers, syncs=syncs, overheads=overheads, api=np.concatenate([plain.api, call]),
+        names=(*GPU_NAMES, "epoch", "batch", "loader"),
+    )
+
+
+EXTRAS = [
+    ("overhead: MainThread", "lazy function loading", 1, 9),
+    ("NVTX: MainThread", "epoch", 12, 30),
+    ("NVTX: MainThread", "loader: batch", 14, 18),
+    ("NVTX", "batch", 33, 33),
+    ("synchronization: MainThread", "stream synchronize (stream 7)", 91, 99),
+    ("synchronization", "context synchronize", 240, 252),
+    ("overhead", "buffer flush", 310, 312),
+    ("NVTX: thread 0x11112222", "epoch", 350, 400),  # until the recording ended
+]
+"""Line, name, start and end that these must become; a wait without times is left out."""

@@ -106,3 +106,15 @@ def test_nothing_at_all() -> None:
 def test_notes_tell_what_was_dropped() -> None:
     made = timeline.join(synthetic.host(dropped=4), synthetic.gpu())
     assert made.notes == ("one note", "4 host spans were dropped for want of room")
+
+
+def test_extras_are_on_lines_of_their_threads() -> None:
+    made = timeline.join(synthetic.host(), synthetic.gpu_with_extras())
+    rows = [
+        (
+            made.extra_lines[row["line"]], made.names[row["name"]],
+            (row["start"] - synthetic.START) / 1000, (row["end"] - synthetic.START) / 1000,
+        )
+        for row in made.extras
+    ]
+    assert rows == synthetic.EXTRAS

@@ -11,6 +11,7 @@ import synthetic
 
 from tfevents import proto
 from tfevents.profiler import _wire, chrome, timeline, xspace
+from tfevents.profiler.cupti.trace import GpuTrace
 
 
 def planes() -> dict[str, proto.XPlane]:
@@ -103,6 +104,16 @@ def test_memory() -> None:
     assert forms["bytes_allocated"] == "int64_value"  # xprof reads nothing else
 
 
+def test_extras_are_lines_of_the_host() -> None:
+    made = timeline.join(synthetic.host(), synthetic.gpu_with_extras())
+    plane = proto.XSpace.FromString(b"".join(xspace.encode(made))).planes[0]
+    lines = {line.name: events(plane, line) for line in plane.lines}
+    assert len({line.id for line in plane.lines}) == len(plane.lines)
+    for title, name, start, end in synthetic.EXTRAS:
+        assert (name, start * 10**6, (end - start) * 10**6, {}) in lines[title]
+    assert len(lines) == 3 + len({title for title, *_ in synthetic.EXTRAS})
+
+
 def test_environment() -> None:
     plane = planes()["Task Environment"]
     facts = {plane.stat_metadata[s.metadata_id].name: value(plane, s) for s in plane.stats}
@@ -160,8 +171,8 @@ def test_messages_are_canonical_and_chunks_are_whole(monkeypatch: pytest.MonkeyP
 # Chrome ------------------------------------------------------------------------------------------
 
 
-def chrome_events() -> list[dict[str, Any]]:
-    made = timeline.join(synthetic.host(), synthetic.gpu())
+def chrome_events(gpu: GpuTrace | None = None) -> list[dict[str, Any]]:
+    made = timeline.join(synthetic.host(), gpu or synthetic.gpu())
     loaded: list[dict[str, Any]] = json.loads("".join(chrome.encode(made)))["traceEvents"]
     return loaded
 
@@ -192,3 +203,14 @@ def test_chrome_names_processes_and_threads() -> None:
     assert named["process_name", 1, 0] == "GPU 0"
     assert named["thread_name", 0, 0] == "MainThread"
     assert named["thread_name", 1, 8] == "stream 8"
+
+
+def test_chrome_extras() -> None:
+    made = chrome_events(synthetic.gpu_with_extras())
+    lines = {e["tid"]: e["args"]["name"] for e in made
+        if e["name"] == "thread_name" and e["pid"] == 0}
+    found = [
+        (lines[e["tid"]], e["name"], e["ts"], e["ts"] + e["dur"])
+        for e in made if e.get("cat") == "extra"
+    ]
+    assert found == synthetic.EXTRAS

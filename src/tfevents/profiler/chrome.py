@@ -1,7 +1,8 @@
 """Chrome's trace format, for ui.perfetto.dev and chrome://tracing; pure.
 
-Process 0 is the host, with a thread for each of its threads; every GPU is a process whose threads
-are its streams. Arrows lead from the call that launched something to what it launched.
+Process 0 is the host, with a thread for each of its threads, and others for the NVTX ranges, waits
+and overheads of each; every GPU is a process whose threads are its streams. Arrows lead from the
+call that launched something to what it launched.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def _events(timeline: Timeline) -> Iterator[dict[str, Any]]:
     yield _called("process_name", _HOST, 0, "host")
     for number, thread in enumerate(timeline.threads):
         yield _called("thread_name", _HOST, number, thread.name)
+    for number, line in enumerate(timeline.extra_lines, len(timeline.threads)):
+        yield _called("thread_name", _HOST, number, line)
     yield from _spans(timeline)
     for number in np.unique(timeline.work["device"]).tolist():
         process = number + 1
@@ -59,6 +62,9 @@ def _spans(timeline: Timeline) -> Iterator[dict[str, Any]]:
     for row in timeline.calls:
         arguments = {"correlation": int(row["correlation"])}
         yield _complete(timeline, row, "cuda", _HOST, int(row["thread"]), arguments)
+    for row in timeline.extras:
+        number = len(timeline.threads) + int(row["line"])
+        yield _complete(timeline, row, "extra", _HOST, number, {})
 
 
 _KINDS = ("kernel", "memcpy", "memset", "graph")

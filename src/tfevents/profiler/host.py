@@ -7,12 +7,10 @@ appends one tuple. The clock is `time.perf_counter_ns`, moved to the epoch once 
 
 from __future__ import annotations
 
-import functools
-import inspect
 import itertools
 import operator
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable
 from contextvars import ContextVar
 from threading import get_ident
 from time import perf_counter_ns, time_ns
@@ -20,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from tfevents.profiler.blocks import in_blocks
 from tfevents.profiler.memory import Memory
 from tfevents.profiler.spans import NO_STEP, SPAN, HostTrace, Thread
 
@@ -132,11 +131,7 @@ class annotate:  # noqa: N801 - used like a function
         Raises:
             TypeError: what it should wrap cannot be called.
         """
-        for fits, wrap in _WRAPS:
-            if fits(function):
-                made: Any = functools.wraps(function)(wrap(self._again, function))
-                return made  # type: ignore[no-any-return]
-        raise TypeError(f"annotate decorates functions, got {type(function).__name__}")
+        return in_blocks(function, self._again)
 
 
 class step(annotate):  # noqa: N801 - used like a function
@@ -173,79 +168,6 @@ def _check_name(name: object) -> None:
         raise TypeError(f"the name of an annotation must be a str, got {type(name).__name__}")
     if not name:
         raise ValueError("the name of an annotation cannot be empty")
-
-
-# Decorated functions -----------------------------------------------------------------------------
-
-
-def _plain(again: Callable[[], annotate], function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with again():
-            return function(*args, **kwargs)
-
-    return call
-
-
-def _coroutine(again: Callable[[], annotate], function: Callable[..., Any]) -> Callable[..., Any]:
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        with again():
-            return await function(*args, **kwargs)
-
-    return call
-
-
-def _generator(again: Callable[[], annotate], function: Callable[..., Any]) -> Callable[..., Any]:
-    def iterate(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        inner = function(*args, **kwargs)
-        resume = functools.partial(inner.send, None)
-        while True:
-            try:
-                with again():
-                    item = resume()
-            except StopIteration as end:
-                return end.value
-            try:
-                resume = functools.partial(inner.send, (yield item))
-            except GeneratorExit:
-                with again():
-                    inner.close()
-                raise
-            except BaseException as error:  # it is for the inner generator
-                resume = functools.partial(inner.throw, error)
-
-    return iterate
-
-
-def _async_generator(
-    again: Callable[[], annotate], function: Callable[..., Any]
-) -> Callable[..., Any]:
-    async def iterate(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        inner = function(*args, **kwargs)
-        resume = functools.partial(inner.asend, None)
-        while True:
-            try:
-                with again():
-                    item = await resume()
-            except StopAsyncIteration:
-                return
-            try:
-                resume = functools.partial(inner.asend, (yield item))
-            except GeneratorExit:
-                with again():
-                    await inner.aclose()
-                raise
-            except BaseException as error:  # it is for the inner generator
-                resume = functools.partial(inner.athrow, error)
-
-    return iterate
-
-
-_WRAPS: tuple[tuple[Callable[[Any], bool], Callable[..., Callable[..., Any]]], ...] = (
-    (inspect.isasyncgenfunction, _async_generator),
-    (inspect.isgeneratorfunction, _generator),
-    (inspect.iscoroutinefunction, _coroutine),
-    (callable, _plain),
-)
 
 
 # Recording ---------------------------------------------------------------------------------------
@@ -383,7 +305,6 @@ class Recorder:
         return HostTrace(
             self._begin + self._epoch, stop + self._epoch, threads, spans, names, self._dropped
         )
-
 
     def abandon(self) -> None:
         """Ends the recording and gives up what it has; a second call does nothing."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_STEP", "SPAN", "HostTrace", "Rows", "Thread"]
+__all__ = ["NO_STEP", "SPAN", "HostTrace", "Rows", "Thread", "places"]
 
 Rows: TypeAlias = npt.NDArray[Any]
 """A one-dimensional structured array."""
@@ -67,3 +67,10 @@ class HostTrace:
     spans: Rows = field(default_factory=lambda: np.zeros(0, SPAN))
     names: tuple[str, ...] = ("",)
     dropped: int = 0
+
+
+def places(threads: tuple[Thread, ...], idents: Rows) -> npt.NDArray[np.int32]:
+    """Index of the thread with each ident, of which the driver keeps 32 bits; -1 for no thread."""
+    known = {thread.ident & 0xFFFFFFFF: index for index, thread in enumerate(threads)}
+    distinct, inverse = np.unique(idents, return_inverse=True)
+    return np.array([known.get(ident, -1) for ident in distinct.tolist()], np.int32)[inverse]

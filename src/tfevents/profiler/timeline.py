@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfevents.profiler.cupti.trace import COPY_KINDS, MEMORY_KINDS, GpuTrace
-from tfevents.profiler.spans import NO_STEP, SPAN, HostTrace, Rows, Thread
+from tfevents.profiler.extras import extras
+from tfevents.profiler.spans import NO_STEP, SPAN, HostTrace, Rows, Thread, places
 
 __all__ = [
     "ALLOCATION", "CALL", "COPY", "FILL", "GRAPH", "KERNEL", "MEMORY_EVENTS", "WORK", "Timeline",
@@ -89,6 +90,8 @@ class Timeline:
         calls: dtype CALL, sorted by start.
         allocations: dtype ALLOCATION, sorted by time.
         devices: dtype `cupti.trace.DEVICE`, names in `names`.
+        extras: dtype `extras.EXTRA`, sorted by start: NVTX ranges, waits, overheads.
+        extra_lines: names of the lines that extras are on.
         notes: sentences for whoever looks at it.
     """
 
@@ -101,6 +104,8 @@ class Timeline:
     calls: Rows
     allocations: Rows
     devices: Rows
+    extras: Rows
+    extra_lines: tuple[str, ...]
     notes: tuple[str, ...]
 
     def steps(self) -> list[int]:
@@ -126,7 +131,7 @@ def join(host: HostTrace, gpu: GpuTrace | None = None, step: int | None = None) 
     work = _work(gpu, names, offset)
     launch = _first_of(gpu.api["correlation"], gpu.api["start"], work["correlation"])
     known = launch >= 0
-    place = _places(threads, gpu.api["thread"])
+    place = places(threads, gpu.api["thread"])
     work["launched"][known] = gpu.api["start"][launch[known]]
     work["launcher"] = -1
     work["launcher"][known] = place[launch[known]]
@@ -137,12 +142,13 @@ def join(host: HostTrace, gpu: GpuTrace | None = None, step: int | None = None) 
     if is_one_step:
         for rows in (spans, work, allocations):
             rows["step"] = step or 0
+    rest, lines = extras(gpu, names, threads, host.stop)
     devices = gpu.devices.copy()
     devices["name"] += offset
     dropped = [f"{host.dropped} host spans were dropped for want of room"] if host.dropped else []
     return Timeline(
         host.start, host.stop, tuple(names), threads, spans, work[np.argsort(work["start"])],
-        calls, allocations, devices, (*gpu.notes, *dropped),
+        calls, allocations, devices, rest, lines, (*gpu.notes, *dropped),
     )
 
 
@@ -258,15 +264,8 @@ def _calls(
     for column in ("start", "end", "correlation"):
         calls[column] = kept[column]
     calls["name"] = kept["name"] + offset
-    calls["thread"] = _places(tuple(more), kept["thread"])
+    calls["thread"] = places(tuple(more), kept["thread"])
     return calls[np.argsort(calls["start"], kind="stable")], tuple(more)
-
-
-def _places(threads: tuple[Thread, ...], idents: Ints) -> Ints:
-    """Index of the thread with each ident, of which the driver keeps 32 bits."""
-    known = {thread.ident & 0xFFFFFFFF: index for index, thread in enumerate(threads)}
-    distinct, inverse = np.unique(idents, return_inverse=True)
-    return np.array([known[ident] for ident in distinct.tolist()], np.int32)[inverse]
 
 
 def _work(gpu: GpuTrace, names: list[str], offset: int) -> Rows:

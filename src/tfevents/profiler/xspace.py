@@ -1,6 +1,7 @@
 """XSpace: what TensorBoard's Profile tab (xprof) reads, for a recording; pure.
 
-    plane "/host:CPU"          a line a thread: steps, spans and CUDA calls; a line of allocations
+    plane "/host:CPU"          a line a thread: steps, spans and CUDA calls; a line of allocations;
+                               lines of NVTX ranges, waits and overheads
     plane "/device:GPU:<n>"    a line a stream: kernels, copies, fills
     plane "Task Environment"   when the recording was made
 
@@ -171,6 +172,10 @@ def _host_plane(timeline: Timeline) -> _Plane:
         if len(rows):
             plane.line(number + 1, thread.name, _host_events(plane, rows))
     _memory_line(plane, timeline)
+    after_memory = len(timeline.threads) + 2
+    for line, name in enumerate(timeline.extra_lines):
+        rows = timeline.extras[timeline.extras["line"] == line]
+        plane.line(after_memory + line, name, plane.events(rows, rows["name"], []))
     return plane
 
 

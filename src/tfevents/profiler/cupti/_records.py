@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfevents.profiler.cupti._names import Names
-from tfevents.profiler.cupti.trace import DRIVER, DTYPES, RUNTIME, GpuTrace, Rows
+from tfevents.profiler.cupti.trace import DRIVER, DTYPES, RUNTIME, GpuTrace
+from tfevents.profiler.spans import Rows
 
 _Bytes = npt.NDArray[np.uint8]
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Rows: TypeAlias = npt.NDArray[Any]
-"""A one-dimensional structured array of one of the dtypes below."""
+from tfevents.profiler.spans import Rows
 
 _SPAN = [("start", "i8"), ("end", "i8")]
 _PLACE = [("device", "u4"), ("context", "u4"), ("stream", "u4"), ("correlation", "u4")]
