@@ -533,8 +533,10 @@ def test_counts_and_the_last_point_decode_nothing_else(tmp_path: Path, write: Wr
     assert [(notice.kind, notice.path) for notice in log.notices] == [("bad-message", str(path))]
     with pytest.raises(KeyError, match="no texts tag 'a'"):
         run.count("texts", "a")
-    with pytest.raises(ValueError, match="kind must be one of scalars"):
+    with pytest.raises(ValueError, match=r"kind must be one of scalars.*did you mean 'texts'"):
         run.last("text", "t")
+    with pytest.raises(ValueError, match=r"kind must be one of scalars.*not 'graphs'"):
+        list(run._named_series("graphs", "all"))
 
 
 def test_counts_leave_out_what_a_restart_has_overtaken(tmp_path: Path, write: Write) -> None:

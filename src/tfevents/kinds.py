@@ -6,7 +6,8 @@ form are, has the kind of the plugin that its tag's metadata name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from tfevents import plugin, tensor
 if TYPE_CHECKING:
     from tfevents import proto
 
-__all__ = ["KINDS", "Decoder", "decoder", "kind_of", "plugin_data"]
+__all__ = ["KINDS", "SERIES", "Decoder", "checked", "decoder", "kind_of", "plugin_data"]
 
 #: Makes a value of its form, its bytes, and the metadata of its tag (serialized).
 Decoder = Callable[[str, bytes, bytes], Any]
@@ -35,6 +36,9 @@ KINDS = (
     "graphs",
     "run_metadata",
 )
+
+#: Those that `Run` gives as series by their name.
+SERIES = tuple(kind for kind in KINDS if kind != "graphs")
 
 _FORM_KINDS = {
     "simple_value": "scalars",
@@ -58,6 +62,19 @@ _PLUGIN_KINDS = {
     plugin.GRAPH_RUN_METADATA: "run_metadata",
     plugin.GRAPH_RUN_METADATA_GRAPH: "run_metadata",
 }
+
+
+def checked(kind: str, known: Sequence[str] = KINDS) -> str:
+    """Returns `kind`.
+
+    Raises:
+        ValueError: it is none of those known; the text names a near one.
+    """
+    if kind in known:
+        return kind
+    near = difflib.get_close_matches(str(kind), known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"kind must be one of {', '.join(known)}, not {kind!r}{hint}")
 
 
 def kind_of(form: str, name: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 from tfevents import plugin
 from tfevents.errors import BadMessageError
 from tfevents.frames import Frames
-from tfevents.kinds import KINDS, decoder, kind_of, plugin_data
+from tfevents.kinds import KINDS, SERIES, checked, decoder, kind_of, plugin_data
 from tfevents.log_file import LAST, Expiry, LogFile
 from tfevents.series import Series
 
@@ -199,9 +199,7 @@ class Run(Frames):
         return _display.run_table(self)
 
     def _named_series(self, kind: str, keep: str) -> Iterator[tuple[str, Series]]:
-        if kind not in KINDS or kind == "graphs":
-            raise ValueError(f"kind must be one of {', '.join(KINDS)} but graphs, not {kind!r}")
-        for tag in self.tags()[kind]:
+        for tag in self.tags()[checked(kind, SERIES)]:
             yield self.name, getattr(self, kind)(tag, keep=keep)
 
     def _load(self) -> None:
@@ -230,8 +228,7 @@ class Run(Frames):
 
     def _forms(self, kind: str, tag: str) -> Iterable[tuple[str, str, str]]:
         """The stored tag, form and plugin of the entries that make up a series."""
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        checked(kind)
         self._load()
         tags = self._kinds[kind]
         if tag in tags:

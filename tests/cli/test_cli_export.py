@@ -100,7 +100,9 @@ def test_quoted_names_differ_and_fit() -> None:
 def test_kinds_and_tags(log: Path) -> None:
     done = command("export", log, "--format", "jsonl", "--kind", "images")
     assert {json.loads(line)["kind"] for line in done.stdout.splitlines()} == {"images"}
-    assert command("export", log, "--kind", "pictures").returncode == 2
+    wrong = command("export", log, "--kind", "image")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean 'images'?" in wrong.stderr
     assert command("export", log, "--tag", "absent").returncode == 1
 
 

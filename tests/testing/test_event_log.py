@@ -247,8 +247,10 @@ def test_tags(log: EventLog, write: Write) -> None:
         "unexpected: 'train/loss' (scalars)",
         "scalars of run '.': 'lr', 'train/loss'",
     ]
-    with pytest.raises(ValueError, match="kind must be one of scalars, images"):
+    with pytest.raises(ValueError, match=r"one of scalars, images.*did you mean 'scalars'"):
         log.assert_tags({"lr"}, kind="scalar")
+    with pytest.raises(ValueError, match=r"one of scalars, images.*did you mean 'scalars'"):
+        log.assert_steps("lr", [0], kind="scalar")
     with pytest.raises(TypeError, match="'lr'"):
         log.assert_tags("lr")
 

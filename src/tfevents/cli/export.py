@@ -108,7 +108,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _job(args: argparse.Namespace) -> Job:
-    from tfevents.kinds import KINDS
+    from tfevents.kinds import checked
 
     form = args.format
     if form is None:
@@ -118,8 +118,7 @@ def _job(args: argparse.Namespace) -> Job:
         form = ending if ending in ("jsonl", "parquet") else "csv"
     kinds = args.kind or (["scalars"] if form == "csv" and args.media is None else None)
     for kind in kinds or ():
-        if kind not in KINDS:
-            raise ValueError(f"--kind {kind!r}: must be one of {', '.join(KINDS)}")
+        checked(kind)
     if form == "parquet":
         if not args.output:
             raise ValueError("--format parquet needs --output, a directory")

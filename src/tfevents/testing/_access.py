@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tfevents import store
 from tfevents._scheduler import scheduler
 from tfevents.async_writer import AsyncWriter
+from tfevents.kinds import SERIES, checked
 from tfevents.logdir import KINDS, LogDir, Run
 from tfevents.testing import _texts
 from tfevents.testing._texts import LoggedSeries
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["LogAccess"]
 
 _TORCH_TEXT = "/text_summary"  # torch and tensorboardX append it to the tag of a text
-_SERIES_KINDS = tuple(kind for kind in KINDS if kind != "graphs")
 
 
 class LogAccess:
@@ -202,6 +202,7 @@ class LogAccess:
     ) -> tuple[Run, LoggedSeries]:
         """A series, and the run in which it is."""
         __tracebackhide__ = True
+        checked(kind, SERIES)
         candidates = self._candidates(run)
         spellings = [tag, tag + _TORCH_TEXT] if kind == "texts" else [tag]
         for name in spellings:
@@ -218,7 +219,7 @@ class LogAccess:
         __tracebackhide__ = True
         candidates = self._candidates(run)
         kinds = [
-            kind for kind in _SERIES_KINDS if any(tag in each.tags()[kind] for each in candidates)
+            kind for kind in SERIES if any(tag in each.tags()[kind] for each in candidates)
         ]
         if not kinds:
             raise self._missing("", tag, candidates)
@@ -231,7 +232,7 @@ class LogAccess:
         return AssertionError("\n".join([*lines, *told]))
 
     def _missing(self, kind: str, tag: str, candidates: list[Run]) -> AssertionError:
-        kinds = [kind] if kind else list(_SERIES_KINDS)
+        kinds = [kind] if kind else list(SERIES)
         known = {name for run in candidates for each in kinds for name in run.tags()[each]}
         where = f" in run {candidates[0].name!r}" if len(candidates) == 1 else ""
         noun = f"{_texts.singular(kind)} tag" if kind else "tag"

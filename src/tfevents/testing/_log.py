@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfevents import arrays
+from tfevents.kinds import checked
 from tfevents.testing import _baseline, _compare, _texts
 from tfevents.testing._compare import tolerance
 from tfevents.testing._scalars import ScalarAssertions
@@ -70,8 +71,8 @@ class EventLog(ScalarAssertions):
         if isinstance(tags, str):
             raise TypeError(f"tags must be a set of tags, not the str {tags!r}")
         found = self.tags(run=run)
-        if kind is not None and kind not in found:
-            raise ValueError(f"kind must be one of {', '.join(found)}; got {kind!r}")
+        if kind is not None:
+            checked(kind)
         kinds = {
             tag: each for each, names in found.items() for tag in names if kind in (None, each)
         }
