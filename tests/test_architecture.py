@@ -30,7 +30,8 @@ ROOMS: dict[int, list[str]] = {
     3: ["event", "layout", "table", "columns", "kinds", "series", "frames", "_display"],
     4: [
         "_fsspec_store", "store", "event_file", "rotation", "_scheduler", "async_writer",
-        "run_writer", "reader", "_rewrite", "log_file", "run", "logdir", "_fork", "projector",
+        "run_writer", "reader", "_whole_file", "_rewrite", "log_file", "run", "logdir", "_fork",
+        "projector",
     ],
     5: [
         "_context", "torch_file_writer", "summary_writer", "summary", "compat", "profiler",

@@ -10,7 +10,6 @@ file that exists is replaced, so that whoever looks sees all of it or nothing.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfevents import event, record, store
+from tfevents._whole_file import whole_file
 from tfevents.errors import BadLengthError, RecordError
 from tfevents.reader import Notice, Tail
 from tfevents.record import OVERHEAD, Record
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Merged", "Repaired", "good_records", "merge", "repair"]
 
-_counter = itertools.count()
 _BATCH = 1 << 20  # bytes gathered for one write
 
 
@@ -275,29 +274,17 @@ def _size(source: Source) -> int:
 
 
 def _write_new(target: str, payloads: Iterable[bytes]) -> str:
-    """Writes framed records under a name that no reader looks at, then gives them theirs.
+    """Writes framed records to a new file.
 
     Returns the path, or "" if there was nothing to write and so no file was made.
     """
-    if os.path.lexists(target):
-        raise FileExistsError(f"{target} exists, and nothing is overwritten")
-    folder = os.path.dirname(target) or "."
-    part = os.path.join(folder, f".part-{os.getpid()}-{next(_counter)}")
     rest = iter(payloads)
     first = next(rest, None)
     if first is None:
         return ""
-    sink = store.LocalStore().create(part)
-    try:
+    with whole_file(target) as sink:
         for batch in _batches(itertools.chain([first], rest)):
             sink.write(record.encode_all(batch))
-        sink.flush()
-        sink.close()
-        _give_name(part, target)
-    finally:
-        sink.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
     return target
 
 
@@ -312,15 +299,3 @@ def _batches(payloads: Iterable[bytes]) -> Iterator[list[bytes]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _give_name(part: str, target: str) -> None:
-    """Renames without replacing, in one step where the system has links."""
-    try:
-        os.link(part, target)
-    except FileExistsError:
-        raise
-    except (OSError, AttributeError, NotImplementedError):
-        if os.path.lexists(target):
-            raise FileExistsError(f"{target} exists, and nothing is overwritten") from None
-        os.rename(part, target)

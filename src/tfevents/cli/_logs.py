@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,11 +70,21 @@ def open_log(path: str, out: Output, jobs: int = 1) -> LogDir:
         return read(path, executor=_Watched(pool, out, total, jobs))
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that leave Ctrl-C to us."""
-    return ProcessPoolExecutor(
+@contextlib.contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that leave Ctrl-C to us, and end at once if we do not wait for their results."""
+    pool = ProcessPoolExecutor(
         jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
     )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown()
 
 
 class _Watched:
@@ -117,7 +128,7 @@ def event_files(path: str) -> list[tuple[str, str]]:
 
 def every(
     function: Callable[[Item], Result], items: Sequence[Item], out: Output, jobs: int, label: str
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """`function` of each item, in order; in several processes if `jobs` says so."""
     with contextlib.ExitStack() as stack:
         if jobs > 1 and len(items) > 1:

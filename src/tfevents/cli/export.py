@@ -11,12 +11,14 @@ of the path.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
 import json
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,14 +92,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     runs = [item for item in _runs(args.logdir) if _logs.matches(item[0], args.run)]
     results = _logs.every(partial(export_run, job), runs, out, args.jobs, "exporting")
     points = files = 0
-    target = _Target(job)
-    try:
+    with _target(job) as write, contextlib.closing(results):
         for result in results:
-            target.write(result.text)
+            write(result.text)
             points += result.points
             files += result.files
-    finally:
-        target.close()
     if out.as_json and job.output:
         out.json({"path": job.output, "format": job.format, "runs": len(runs), "points": points,
                   "media": files})
@@ -141,25 +140,29 @@ def _runs(path: str) -> list[tuple[str, list[str]]]:
     return list(runs.items())
 
 
-class _Target:
-    """The file or stdout that takes the text of all runs."""
+@contextlib.contextmanager
+def _target(job: Job) -> Iterator[Callable[[str], object]]:
+    """What takes the text of all runs; an output that did not become whole does not stay."""
+    head = ",".join(_COLUMNS) + "\n" if job.format == "csv" else ""
+    if job.format == "parquet":
+        try:
+            yield _nowhere
+        except BaseException:
+            shutil.rmtree(job.output, ignore_errors=True)
+            raise
+    elif job.output:
+        from tfevents._whole_file import whole_file
 
-    def __init__(self, job: Job) -> None:
-        self._file: Any = sys.stdout
-        self._owned = bool(job.output) and job.format != "parquet"
-        if self._owned:
-            self._file = open(job.output, "x", encoding="utf-8", newline="")  # noqa: SIM115
-        if job.format == "csv":
-            self._file.write(",".join(_COLUMNS) + "\n")
+        with whole_file(job.output) as sink:
+            sink.write(head.encode())
+            yield lambda text: sink.write(text.encode("utf-8", "surrogateescape"))
+    else:
+        sys.stdout.write(head)
+        yield sys.stdout.write
 
-    def write(self, text: str) -> None:
-        """Appends the lines of a run."""
-        self._file.write(text)
 
-    def close(self) -> None:
-        """Closes the file, if it is one of ours."""
-        if self._owned:
-            self._file.close()
+def _nowhere(text: str) -> None:
+    """Takes the text of runs that are written elsewhere: none."""
 
 
 def export_run(job: Job, item: tuple[str, list[str]]) -> Exported:
