@@ -291,7 +291,11 @@ def main() -> int:
         parser.error("--epochs must be at least 1")
 
     logdir = fresh(options.logdir)
-    trained = train_and_log(logdir, Config(epochs=options.epochs, seed=options.seed))
+    try:
+        trained = train_and_log(logdir, Config(epochs=options.epochs, seed=options.seed))
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; what was logged so far is in {logdir}", file=sys.stderr)
+        return 130
     logged = read_back(logdir)
     print("\n          ----- training -----    ---- validation ----")
     print("    step        loss  accuracy        loss  accuracy")

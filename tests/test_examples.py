@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import wave
 from pathlib import Path
 from typing import Any
@@ -190,6 +192,29 @@ def test_quickstart_keeps_runs_apart(tmp_path: Path) -> None:
     assert second.splitlines()[-1] == "tensorboard --logdir logs-2"
     for logdir in (tmp_path / "logs", tmp_path / "logs-2"):
         assert steps(load(logdir / "validation"), "epoch/loss") == [STEPS_AN_EPOCH]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_quickstart_interrupted_leaves_a_whole_log(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "quickstart.py"), "--epochs", "1000000"], cwd=tmp_path,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    train = tmp_path / "logs" / "quickstart" / "train"
+    end = time.monotonic() + 120
+    while sum(file.stat().st_size for file in train.glob("*tfevents*")) < 300_000:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[1:] == [
+        "interrupted; what was logged so far is in logs/quickstart"
+    ]
+    logged = steps(load(train), "epoch/loss")
+    assert len(logged) > 1
+    assert logged == list(range(STEPS_AN_EPOCH, STEPS_AN_EPOCH * len(logged) + 1, STEPS_AN_EPOCH))
 
 
 def test_quickstart_fails_when_the_log_disagrees(tmp_path: Path) -> None:
