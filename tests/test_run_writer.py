@@ -85,6 +85,7 @@ def test_values_that_are_refused_with_tag_and_type(
         ("max_queue", math.nan, ValueError), ("flush_secs", "1", TypeError),
         ("flush_secs", None, TypeError), ("flush_secs", math.nan, ValueError),
         ("purge_step", "1", TypeError), ("on_error", "ignore", ValueError),
+        ("store", 5, TypeError), ("store", "memory", TypeError), ("store", {}, TypeError),
     ],
 )
 def test_options_that_are_refused_by_name_make_no_file(

@@ -429,6 +429,16 @@ def test_hparams_into_the_same_run_and_file(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("log_dir", [5, 0, False, {}, [], object])
+def test_what_is_no_path_is_no_directory(
+    log_dir: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=r"os\.PathLike"):
+        SummaryWriter(log_dir)
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -60,10 +60,7 @@ class EventFileWriter(Closing):
         parents: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if store is None:
-            store, self.logdir = open_store(logdir)
-        else:
-            self.logdir = os.fsdecode(logdir)
+        store, self.logdir = open_store(logdir, store)
         wall_time = clock()
         self.path, self._sink = _create(store, self.logdir, wall_time, filename_suffix, parents)
         self._open = True

@@ -88,7 +88,7 @@ class RunWriter(Closing):
         first_step = None if purge_step is None else _step(purge_step, "purge_step")
         # Decided once: a file that is opened later, in a child or after a loss, must go to the same
         # place, whatever the current directory is by then.
-        place, directory = (store, self.logdir) if store else open_store(logdir)
+        place, directory = open_store(logdir, store)
         if isinstance(place, LocalStore):
             directory = os.path.abspath(directory)
 

@@ -26,17 +26,25 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(/?)")
 _LOCALHOST = "localhost/"
 
 
-def open_store(path: PathLike) -> tuple[Store, str]:
+def open_store(path: PathLike, store: Store | None = None) -> tuple[Store, str]:
     """The store that serves `path`, and the path inside it.
 
+    Args:
+        path: a path or URL.
+        store: the store, if it is not the scheme of `path` that says which.
+
     Raises:
-        TypeError: `path` is no path.
+        TypeError: `path` is no path, or `store` no store.
         ValueError, ImportError: no store serves the scheme of `path`; the text names the extra.
             Also for "gs:/bucket", which is what pathlib makes of a URL.
     """
     name = os.fsdecode(path)
     if "\0" in name:
         raise ValueError(f"a path cannot contain a NUL character: {name!r}")
+    if store is not None:
+        if not callable(getattr(store, "create", None)):
+            raise TypeError(f"a store has create, open and list; got {type(store).__name__}")
+        return store, name
     if _redirects:
         return _redirects[-1], name
     match = _SCHEME.match(name)

@@ -88,7 +88,7 @@ class SummaryWriter(Closing):
         if comet_config is not None and not comet_config.get("disabled", True):
             raise ValueError("comet_config: logging to Comet is not offered here")
         log_dir = logdir if log_dir is None else log_dir
-        if not log_dir:
+        if log_dir is None or log_dir in ("", b""):
             log_dir = _default_directory(comment)
         self.log_dir = self.logdir = log_dir
         self.purge_step = purge_step

@@ -130,6 +130,15 @@ def test_torch_export_shows_the_scopes_of_torchs_own_graph(tmp_path: Path) -> No
     assert "Net/Sequential[block]/BatchNorm2d[0]" in scopes(found)
 
 
+@pytest.mark.parametrize("model", [5, None, "model", {"a": 1}])
+def test_what_torch_cannot_call_is_no_model(model: Any) -> None:
+    pytest.importorskip("torch")
+    from tfevents.integrations.torch import torch_graph
+
+    with pytest.raises(TypeError, match=f"needed, got {type(model).__name__}"):
+        torch_graph(model, ())
+
+
 def test_torch_nodes_edges_shapes_and_attributes(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from tfevents.integrations.torch import torch_graph
