@@ -29,9 +29,9 @@ ROOMS: dict[int, list[str]] = {
     2: ["values", "graph"],
     3: ["event", "layout", "table", "columns", "kinds", "series", "frames", "_display"],
     4: [
-        "_fsspec_store", "store", "event_file", "rotation", "_scheduler", "async_writer",
-        "run_writer", "reader", "_whole_file", "_rewrite", "log_file", "run", "logdir", "_fork",
-        "projector",
+        "_fsspec_store", "store", "event_file", "rotation", "_fork", "_scheduler",
+        "async_writer", "run_writer", "reader", "_whole_file", "_rewrite", "log_file", "run",
+        "logdir", "projector",
     ],
     5: [
         "_context", "torch_file_writer", "summary_writer", "summary", "compat", "profiler",

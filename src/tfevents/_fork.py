@@ -1,11 +1,15 @@
-"""A lock that a fork cannot leave taken."""
+"""What a fork must not break: locks of ours, and those of Python's imports."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import sys
 import threading
+from typing import Any
 
-__all__ = ["ForkLock"]
+__all__ = ["ForkLock", "finish_imports", "forget_imports"]
 
 
 class ForkLock:
@@ -25,3 +29,42 @@ class ForkLock:
     def __exit__(self, *error: object) -> None:
         if self._lock.locked():  # not so in a child that was forked inside the block
             self._lock.release()
+
+
+# Packages that are imported on first use, maybe by a thread while another one forks.
+_LATE = frozenset({"PIL", "google", "tfevents"})
+_IMPORT_ROUNDS = 100
+
+
+def _imports_under_way() -> dict[str, Any]:
+    """Python's locks of the modules that are being imported, where it lets us see them."""
+    locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    return {name: lock() for name, lock in list(locks.items()) if name.partition(".")[0] in _LATE}
+
+
+def finish_imports() -> None:
+    """Before a fork: waits for the imports of other threads.
+
+    A lock that another thread holds stays locked in the child, where nobody will ever open it.
+    """
+    for _ in range(_IMPORT_ROUNDS):
+        names = [
+            name for name, lock in _imports_under_way().items()
+            if getattr(lock, "owner", None) not in (None, threading.get_ident())
+        ]
+        if not names:
+            return
+        for name in names:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+
+
+def forget_imports() -> None:
+    """In a forked child: imports anew what a thread of the parent began in the last moment."""
+    importer: Any = sys.modules.get("_frozen_importlib")
+    for name, lock in _imports_under_way().items():
+        if getattr(lock, "owner", None) not in (None, threading.get_ident()):
+            importer._module_locks.pop(name, None)
+            spec = getattr(sys.modules.get(name), "__spec__", None)
+            if getattr(spec, "_initializing", False):
+                del sys.modules[name]

@@ -12,8 +12,6 @@ ending), `visit` and `urge` say so and `run` does the job itself.
 from __future__ import annotations
 
 import atexit
-import contextlib
-import importlib
 import os
 import sys
 import threading
@@ -22,6 +20,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
+
+from tfevents._fork import finish_imports, forget_imports
 
 __all__ = ["EXIT_TIMEOUT", "TICK", "Bell", "Client", "Scheduler", "scheduler", "wait_for"]
 
@@ -54,45 +54,6 @@ class Client(Protocol):
         """Called in a forked child, before anything else runs there."""
 
 
-# Packages that are imported on first use, maybe by a thread while another one forks.
-_LATE = frozenset({"PIL", "google", "tfevents"})
-_IMPORT_ROUNDS = 100
-
-
-def _imports_under_way() -> dict[str, Any]:
-    """Python's locks of the modules that are being imported, where it lets us see them."""
-    locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    return {name: lock() for name, lock in list(locks.items()) if name.partition(".")[0] in _LATE}
-
-
-def _finish_imports() -> None:
-    """Before a fork: waits for the imports of other threads.
-
-    A lock that another thread holds stays locked in the child, where nobody will ever open it.
-    """
-    for _ in range(_IMPORT_ROUNDS):
-        names = [
-            name for name, lock in _imports_under_way().items()
-            if getattr(lock, "owner", None) not in (None, threading.get_ident())
-        ]
-        if not names:
-            return
-        for name in names:
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
-
-
-def _forget_imports() -> None:
-    """In a forked child: imports anew what a thread of the parent began in the last moment."""
-    importer: Any = sys.modules.get("_frozen_importlib")
-    for name, lock in _imports_under_way().items():
-        if getattr(lock, "owner", None) not in (None, threading.get_ident()):
-            importer._module_locks.pop(name, None)
-            spec = getattr(sys.modules.get(name), "__spec__", None)
-            if getattr(spec, "_initializing", False):
-                del sys.modules[name]
-
-
 def wait_for(bell: Bell, seconds: float) -> bool:
     """Whether the bell rings within that time."""
     try:
@@ -109,7 +70,7 @@ class Scheduler:
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         self._reset()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=_finish_imports, after_in_child=self._after_fork)
+            os.register_at_fork(before=finish_imports, after_in_child=self._after_fork)
 
     def _reset(self) -> None:
         """No thread and no requests: the state of a new process, also of a forked one."""
@@ -236,7 +197,7 @@ class Scheduler:
                 due = time.monotonic() + TICK
 
     def _after_fork(self) -> None:
-        _forget_imports()
+        forget_imports()
         clients = list(self._clients)
         self._reset()
         for client in clients:
