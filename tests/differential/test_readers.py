@@ -7,6 +7,7 @@ our series give.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,12 +137,25 @@ def keras_log(path: Path) -> None:
     model.fit(x, y, epochs=2, verbose=0, batch_size=4, validation_data=(x, y), callbacks=[callback])
 
 
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def stored(name: str) -> Callable[[Path], None]:
+    """A log that was written once, for where its producer is not installed."""
+
+    def log(path: Path) -> None:
+        shutil.copy(GOLDEN / f"{name}.tfevents", path / "events.out.tfevents.1")
+
+    return log
+
+
 PRODUCERS = {
     "torch": torch_log,
     "tensorboardX": tensorboardx_log,
     "tensorflow": tensorflow_log,
     "tensorflow1": tensorflow1_log,
     "keras": keras_log,
+    **{f"stored {name}": stored(name) for name in ("torch", "tensorboardx", "tf2", "tf1")},
 }
 # Kinds that each log has, so that a reader of nothing would not pass.
 _BOTH = {
@@ -157,6 +171,14 @@ EXPECTED = {
         "scalars", "images", "audio", "histograms", "texts", "tensors", "graphs", "run_metadata",
     },
     "keras": {"scalars", "images", "histograms", "tensors"},
+    "stored torch": {*_BOTH, "meshes", "graphs"},
+    "stored tensorboardx": {*_BOTH - {"hparams"}, "meshes"},
+    "stored tf2": {
+        "scalars", "images", "audio", "histograms", "texts", "tensors", "hparams", "run_metadata",
+    },
+    "stored tf1": {
+        "scalars", "images", "audio", "histograms", "texts", "tensors", "graphs", "run_metadata",
+    },
 }  # fmt: skip
 
 

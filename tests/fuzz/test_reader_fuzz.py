@@ -35,7 +35,7 @@ GROWTH = 256 << 20
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
-    """Event files of both forms with every kind, as written by our facades."""
+    """Event files of both forms with every kind: those of other producers, and of our facades."""
     root = tmp_path_factory.mktemp("real")
     rng = np.random.default_rng(0)
     with tfevents.SummaryWriter(root / "field", purge_step=3) as writer:
@@ -66,9 +66,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
         proto.Event(wall_time=1, meta_graph_def=meta),
         proto.Event(wall_time=1, tagged_run_metadata=run),
     ]
-    found = [path.read_bytes() for path in sorted(root.rglob("*tfevents*"))]
+    golden = Path(__file__).parents[1] / "golden"
+    paths = [*sorted(golden.glob("*.tfevents")), *sorted(root.rglob("*tfevents*"))]
+    found = [path.read_bytes() for path in paths]
     found.append(record.encode_all([event.SerializeToString() for event in events]))
-    found.append(gzip.compress(found[0]))
+    found.append(gzip.compress(found[-2]))
     return found
 
 
