@@ -165,3 +165,14 @@ def test_what_is_no_list_of_events_is_refused(tmp_path: Path, wrong: Any) -> Non
         writer.write([proto.Event(step=2)])
     (event,) = [each for each in events(tmp_path) if not each.file_version]
     assert event.step == 2
+
+
+def test_one_event_by_the_name_that_tensorboards_class_has(tmp_path: Path) -> None:
+    with EventFileWriter(tmp_path) as writer:
+        assert writer.get_logdir() == str(tmp_path)
+        writer.add_event(proto.Event(step=3))
+        with pytest.raises(TypeError, match="Event"):
+            writer.add_event(5)  # type: ignore[arg-type]
+    assert [each.step for each in events(tmp_path) if not each.file_version] == [3]
+    with pytest.raises(WriterClosedError):
+        writer.add_event(proto.Event(step=4))

@@ -93,6 +93,17 @@ class EventFileWriter(Closing):
             error.written = self._write_singly(batch)
             raise
 
+    def add_event(self, event: bytes | proto.Event) -> None:
+        """Appends one event: `write` by the name that the classes of TensorBoard and others have.
+
+        Raises: as `write`.
+        """
+        self.write([event])
+
+    def get_logdir(self) -> str:
+        """The directory of the file."""
+        return self.logdir
+
     def flush(self) -> None:
         """Waits until the file is on disk (fsync)."""
         if self._open:
