@@ -34,8 +34,8 @@ ROOMS: dict[int, list[str]] = {
         "logdir", "projector",
     ],
     5: [
-        "_context", "torch_file_writer", "summary_writer", "summary", "compat", "profiler",
-        "testing",
+        "_context", "torch_file_writer", "run_files", "summary_writer", "summary", "compat",
+        "profiler", "testing",
     ],
     6: ["integrations", "pytest_plugin", "cli", "__main__"],
     7: ["__init__"],
