@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfevents import arrays
+from tfevents import arrays, steps
 
 
 class FakeCupy:
@@ -240,73 +240,6 @@ def test_as_tensor_refuses_with_tensorflow(data: object) -> None:
         arrays.as_tensor(data, tag="t")
 
 
-STEPS = [
-    (0, 0),
-    (-5, -5),
-    (2**40, 2**40),
-    (2**63 - 1, 2**63 - 1),
-    (-(2**63), -(2**63)),
-    (True, 1),
-    (np.bool_(True), 1),
-    (np.array(True), 1),
-    (np.int64(7), 7),
-    (np.uint8(6), 6),
-    (np.array(7), 7),
-    (np.array([7]), 7),
-    (np.array([[3]]), 3),
-    ([4], 4),
-    (np.float32(4), 4),
-    (np.float64(4), 4),
-]
-BAD_STEPS = [
-    ("5", TypeError),
-    (b"5", TypeError),
-    (1 + 0j, TypeError),
-    ({}, TypeError),
-    (2**63, ValueError),
-    (-(2**63) - 1, ValueError),
-    (np.uint64(2**63), ValueError),
-    (1.7, (TypeError, ValueError)),
-    (float("nan"), (TypeError, ValueError)),
-    (float("inf"), (TypeError, ValueError)),
-    (np.float32(4.7), ValueError),
-    (np.float64("nan"), ValueError),
-    (np.array(["4"]), TypeError),
-    ([1, 2], ValueError),
-]
-
-
-@pytest.mark.parametrize("convert", [arrays.strict_step, arrays.lenient_step])
-@pytest.mark.parametrize(("value", "expected"), STEPS)
-def test_steps(convert: Any, value: object, expected: int) -> None:
-    found = convert(value)
-    assert type(found) in (int, bool)
-    assert found == expected
-
-
-@pytest.mark.parametrize("convert", [arrays.strict_step, arrays.lenient_step])
-@pytest.mark.parametrize(("value", "error"), BAD_STEPS)
-def test_bad_steps(convert: Any, value: object, error: Any) -> None:
-    with pytest.raises(error):
-        convert(value)
-
-
-def test_steps_differ_for_floats_and_none() -> None:
-    assert arrays.lenient_step(1.0) == 1
-    assert arrays.lenient_step([1.0]) == 1
-    assert arrays.lenient_step(None) == 0
-    for value in (4.0, 4.7, [4.0], None, "4"):
-        with pytest.raises(TypeError):
-            arrays.strict_step(value)
-
-
-@pytest.mark.parametrize("value", [[4, 5], np.array([4, 5])])
-def test_a_step_of_two_elements_reads_as_tensorflows_error(value: object) -> None:
-    text = re.escape("Argument `step` must be a scalar. Received step with shape (2,).")
-    with pytest.raises(ValueError, match=text):
-        arrays.strict_step(value)
-
-
 def test_no_framework_is_imported() -> None:
     # A class only claims to come from torch: nothing is imported to find out.
     fake = type("Tensor", (), {"__module__": "torch"})
@@ -330,7 +263,7 @@ def test_torch() -> None:
     assert arrays.to_numpy([torch.ones((), requires_grad=True), 2]).tolist() == [1, 2]
     assert arrays.scalar(torch.tensor([[2.0]])) == 2
     assert arrays.to_numpy(torch.Size([2, 3])).tolist() == [2, 3]
-    assert arrays.strict_step(torch.tensor(3, dtype=torch.int32)) == 3
+    assert steps.strict(torch.tensor(3, dtype=torch.int32)) == 3
     assert arrays.as_tensor(torch.zeros(1, dtype=torch.int8)).dtype == np.int8
     subclass = types.new_class("Mine", (torch.Tensor,))
     assert arrays.to_numpy(torch.ones(2).as_subclass(subclass)).tolist() == [1, 1]
@@ -377,7 +310,7 @@ def test_tensorflow() -> None:
     tf = pytest.importorskip("tensorflow")
     assert arrays.to_numpy(tf.constant([1, 2])).dtype == np.int32
     assert arrays.scalar(tf.Variable(2.5)) == 2.5
-    assert arrays.strict_step(tf.Variable(5, dtype=tf.int64)) == 5
+    assert steps.strict(tf.Variable(5, dtype=tf.int64)) == 5
     assert arrays.to_numpy(tf.cast([70000.0], tf.bfloat16)).tolist() == [70144.0]
     assert arrays.as_tensor(tf.constant(b"a\0")).tolist() == b"a\0"
     assert arrays.as_tensor(tf.constant(["a", "b"])).tolist() == [b"a", b"b"]

@@ -1,4 +1,4 @@
-"""Array-likes of any framework as NumPy arrays, numbers and steps.
+"""Array-likes of any framework as NumPy arrays and numbers.
 
 No framework is imported: what an object is, the module of its class says, and how it is read, a
 method of its own. `to_numpy` and `scalar` take whatever is numeric; `as_tensor` follows
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import array as array_module
 import math
-import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -17,15 +16,15 @@ import numpy as np
 
 from tfevents import tensor
 
-__all__ = ["as_tensor", "lenient_step", "scalar", "step_of", "strict_step", "to_numpy"]
+__all__ = ["REFUSED", "SEQUENCES", "as_tensor", "scalar", "to_numpy"]
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 _PYTHON_NUMBERS = (bool, int, float, complex)
-_SEQUENCES = (list, tuple, range)
-_REFUSED = (type(None), str, bytes, bytearray, dict, set, frozenset)
+SEQUENCES = (list, tuple, range)
+REFUSED = (type(None), str, bytes, bytearray, dict, set, frozenset)
 _LEAF_TYPES = (*_PYTHON_NUMBERS, str, bytes)
-_KNOWN = (*_LEAF_TYPES, *_SEQUENCES, *_REFUSED, np.generic)
+_KNOWN = (*_LEAF_TYPES, *SEQUENCES, *REFUSED, np.generic)
 
 
 def to_numpy(data: object, *, tag: str = "") -> Array:
@@ -46,9 +45,9 @@ def to_numpy(data: object, *, tag: str = "") -> Array:
     """
     if type(data) is np.ndarray:
         return _numeric(data, data, tag)
-    if isinstance(data, _REFUSED):
+    if isinstance(data, REFUSED):
         raise _refusal(data, tag, "numbers or an array are needed")
-    if isinstance(data, _SEQUENCES):
+    if isinstance(data, SEQUENCES):
         return _numeric(_stacked(data, tag), data, tag)
     return _numeric(_read(data, tag), data, tag)
 
@@ -187,7 +186,7 @@ def _from_protocols(data: Any) -> Array:
     raise _Refused("numbers or an array are needed")
 
 
-_ARRAY_LIKE = (memoryview, array_module.array, *_SEQUENCES)
+_ARRAY_LIKE = (memoryview, array_module.array, *SEQUENCES)
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__")  # Pillow's images have only the second
 
 # The first match of a class's own module, or of one it inherits from, decides.
@@ -227,7 +226,7 @@ def _numeric(found: Array, data: object, tag: str) -> Array:
         return found.astype(np.float32)  # float8 and integers below 8 bits, exact
     if found.dtype.kind in "biufc":
         return found
-    if found.dtype.kind == "O" and not any(isinstance(x, _REFUSED) for x in found.flat):
+    if found.dtype.kind == "O" and not any(isinstance(x, REFUSED) for x in found.flat):
         try:
             return found.astype(np.float64)
         except OverflowError as error:
@@ -260,9 +259,9 @@ def as_tensor(data: object, *, tag: str = "") -> Array:
         TypeError: a framework's object that cannot be read; see `to_numpy`.
     """
     if not isinstance(data, np.generic):  # NumPy's own numbers and strings know their dtype
-        if isinstance(data, (*_LEAF_TYPES, *_SEQUENCES)):
+        if isinstance(data, (*_LEAF_TYPES, *SEQUENCES)):
             return _inferred(data, tag)
-        if isinstance(data, _REFUSED):
+        if isinstance(data, REFUSED):
             raise _unsupported(data, tag)
     found = _read(data, tag)
     if found.dtype.kind in "SUO":
@@ -313,7 +312,7 @@ def _collect(node: Any, depth: int, shape: list[int], leaves: list[Any], tag: st
         node = _read(node, tag)
     if isinstance(node, np.ndarray) and node.ndim == 0:
         node = node[()]
-    if not isinstance(node, (*_SEQUENCES, np.ndarray)):
+    if not isinstance(node, (*SEQUENCES, np.ndarray)):
         if depth != len(shape):
             raise _ragged(tag)
         leaves.append(node)
@@ -377,87 +376,3 @@ _BUILDERS: dict[str, Callable[[list[Any], str], Array]] = {
     "c": lambda leaves, _: np.array(leaves, np.complex128),
     "s": lambda leaves, tag: _object_array([_encoded(x, tag) for x in leaves], (len(leaves),)),
 }
-
-
-# Steps
-
-_MIN_STEP = -(1 << 63)
-_MAX_STEP = (1 << 63) - 1
-
-
-def strict_step(value: Any) -> int:
-    """A step as TensorFlow takes it: an integer of Python or NumPy, or a one-element array.
-
-    Whole floats are taken from arrays only. Negative steps are kept.
-
-    Raises:
-        TypeError: a Python float, a str or another type without an integer in it.
-        ValueError: not one element, a fraction, or beyond int64.
-    """
-    if type(value) is int and _MIN_STEP <= value <= _MAX_STEP:
-        return value
-    if isinstance(value, float) and not isinstance(value, np.generic):
-        raise _step_refusal(value)
-    if isinstance(value, _SEQUENCES):
-        found = as_tensor(value, tag="step")
-        if found.size and found.dtype.kind not in "bi":
-            raise _step_refusal(value)
-    return _step(value)
-
-
-def lenient_step(value: Any) -> int:
-    """A step as PyTorch takes it: also whole floats, and None for 0. Negative steps are kept.
-
-    Raises:
-        TypeError: a str or another type without a number in it.
-        ValueError: not one element, a fraction, NaN, infinity, or beyond int64.
-    """
-    if type(value) is int and _MIN_STEP <= value <= _MAX_STEP:
-        return value
-    return 0 if value is None else _step(value)
-
-
-def step_of(convert: Callable[[Any], int], value: Any, tag: str) -> int:
-    """A step by `strict_step` or `lenient_step`, whose errors then name the tag."""
-    try:
-        return convert(value)
-    except TypeError as error:
-        raise TypeError(f"tag {tag!r}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"tag {tag!r}: {error}") from None
-
-
-def _step_refusal(value: object) -> TypeError:
-    return TypeError(f"step must be an integer; got {value!r:.80} of type {type(value).__name__}")
-
-
-def _step(value: Any) -> int:
-    number = value if isinstance(value, (int, float)) else _single(value)
-    if isinstance(number, (float, np.floating)):
-        if not number.is_integer():
-            raise ValueError(f"step must be a whole number; got {value!r}")
-        number = int(number)
-    try:
-        step = operator.index(number)
-    except TypeError:
-        raise _step_refusal(value) from None
-    if not _MIN_STEP <= step <= _MAX_STEP:
-        raise ValueError(f"step must fit into 64 bits; got {step}")
-    return step
-
-
-def _single(value: Any) -> Any:
-    """The one element of an array-like, or the value itself if it is no array."""
-    if isinstance(value, _REFUSED):
-        raise _step_refusal(value)
-    try:
-        found = to_numpy(value)
-    except TypeError:
-        if hasattr(value, "__index__"):
-            return value
-        raise _step_refusal(value) from None
-    if found.size != 1:
-        raise ValueError(
-            f"Argument `step` must be a scalar. Received step with shape {found.shape}."
-        )
-    return found.reshape(-1)[0].item() if found.dtype.kind in "biu" else found.reshape(-1)[0]

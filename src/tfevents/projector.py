@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tfevents import arrays
+from tfevents import arrays, steps
 from tfevents._fork import ForkLock
 from tfevents.store import LocalStore, MemoryStore, open_store
 from tfevents.values import _png
@@ -102,7 +102,7 @@ def write_embedding(
             that is not local; nothing is written then.
         OSError: the system refused; what was begun is removed.
     """
-    step = arrays.lenient_step(global_step)
+    step = steps.lenient(global_step)
     points = _checked_points(mat, tag)
     files: _Files = {_TENSORS: _tensor_lines(points, tag)}
     if metadata is not None:

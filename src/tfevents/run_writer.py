@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfevents import _warn, arrays, event
+from tfevents import _warn, arrays, event, steps
 from tfevents._closing import Closing
 from tfevents.async_writer import AsyncWriter, OnError
 from tfevents.event_file import EventFileWriter
@@ -280,8 +280,8 @@ def _number(value: Any, name: str) -> float:
 
 
 def _step(step: Any, tag: str) -> int:
-    """A step as `arrays.lenient_step` takes it; its errors, with the tag."""
-    return arrays.step_of(arrays.lenient_step, step, tag)
+    """A step as `steps.lenient` takes it; its errors, with the tag."""
+    return steps.named(steps.lenient, step, tag)
 
 
 def _seconds(wall_time: Any, tag: str) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tfevents import _warn, arrays
+from tfevents import _warn, arrays, steps
 from tfevents.async_writer import OnError
 from tfevents.run_files import RunFiles, default_directory
 from tfevents.run_writer import _step as checked_step
@@ -579,7 +579,7 @@ class SummaryWriter(RunFiles):
         if self.write_to_disk:
             projector.write_embedding(
                 self._directory, mat, metadata=metadata, label_img=label_img,
-                global_step=arrays.lenient_step(self._step(global_step)), tag=tag,
+                global_step=steps.lenient(self._step(global_step)), tag=tag,
                 metadata_header=metadata_header,
             )
 
@@ -649,7 +649,7 @@ class SummaryWriter(RunFiles):
         check_tag(tag)
         data = proto.coerce(proto.RunMetadata, run_metadata).SerializeToString()
         tagged = proto.TaggedRunMetadata(tag=tag, run_metadata=data)
-        step = arrays.lenient_step(self._step(global_step))
+        step = steps.lenient(self._step(global_step))
         event = proto.Event(tagged_run_metadata=tagged)
         self._get_file_writer().add_event(event, step, self._walltime(walltime))
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tfevents import arrays
+from tfevents import steps
 from tfevents.run_writer import RunWriter
 from tfevents.store import LocalStore, open_store
 
@@ -130,7 +130,7 @@ class FileWriter:
         walltime = self._defaults.walltime if walltime is None else walltime
         copy.wall_time = time.time() if walltime is None else float(walltime)
         if step is not None:
-            copy.step = arrays.lenient_step(step)
+            copy.step = steps.lenient(step)
         self._run.add_event(copy)
 
     def add_summary(

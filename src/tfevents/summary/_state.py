@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tfevents import _context, arrays
+from tfevents import _context, arrays, steps
 
 __all__ = [
     "full_tag", "get_step", "in_scope", "is_recording", "no_step", "record_if", "resolve_step",
@@ -77,7 +77,7 @@ def strict_step(step: Any, tag: str) -> int:
     Raises:
         TypeError, ValueError: it is no integer of 64 bits; the text names the tag.
     """
-    return arrays.step_of(arrays.strict_step, step, tag)
+    return steps.named(steps.strict, step, tag)
 
 
 def resolve_step(step: Any, context: _context.State, tag: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfevents import arrays, event
+from tfevents import event, steps
 from tfevents._closing import Closing
 from tfevents._fork import ForkLock
 from tfevents.errors import WriterClosedError
@@ -322,4 +322,4 @@ def _step(global_step: Any) -> int:
             global_step = int(global_step)
         except OverflowError as error:
             raise ValueError(f"global_step must be a number: {error}") from None
-    return arrays.lenient_step(global_step)
+    return steps.lenient(global_step)
