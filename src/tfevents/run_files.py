@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tfevents import _warn
 from tfevents._closing import Closing
 from tfevents.async_writer import OnError
-from tfevents.run_writer import _step as checked_step
-from tfevents.run_writer import check_tag, child_path
+from tfevents.run_writer import check_tag, checked_step, child_path
 from tfevents.torch_file_writer import Defaults, FileWriter, pinned
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import Encode, EventWriter, PathLike, Store, ToValue
 
-__all__ = ["RunWriter", "check_tag", "child_path"]
+__all__ = ["RunWriter", "check_tag", "checked_step", "child_path"]
 
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 # Encoders are kept for so many tags; a program that invents tags for ever must not fill the memory.
@@ -85,7 +85,7 @@ class RunWriter(Closing):
         large = {}
         if max_queue is not None:
             large["max_large"] = int(min(max(_number(max_queue, "max_queue"), 1), sys.maxsize))
-        first_step = None if purge_step is None else _step(purge_step, "purge_step")
+        first_step = None if purge_step is None else checked_step(purge_step, "purge_step")
         # Decided once: a file that is opened later, in a child or after a loss, must go to the same
         # place, whatever the current directory is by then.
         place, directory = open_store(logdir, store)
@@ -133,7 +133,7 @@ class RunWriter(Closing):
         if type(value) is not float or not -FLOAT32_LIMIT < value < FLOAT32_LIMIT:
             value = self._float32(value, tag)
         if type(step) is not int or not _INT64_MIN <= step <= _INT64_MAX:
-            step = _step(step, tag)
+            step = checked_step(step, tag)
         self._add(encode, _clock() if wall_time is None else _seconds(wall_time, tag), step, value)
 
     def add_tensor_scalar(
@@ -211,7 +211,7 @@ class RunWriter(Closing):
     ) -> None:
         """Adds an event by its encoder; `about` is the tag that errors name."""
         now = _clock() if wall_time is None else _seconds(wall_time, about)
-        self._events.add_large(encode, now, _step(step, about), payload, nbytes)
+        self._events.add_large(encode, now, checked_step(step, about), payload, nbytes)
 
     def _purge(self, step: int) -> None:
         from tfevents import proto
@@ -279,7 +279,7 @@ def _number(value: Any, name: str) -> float:
     return number
 
 
-def _step(step: Any, tag: str) -> int:
+def checked_step(step: Any, tag: str) -> int:
     """A step as `steps.lenient` takes it; its errors, with the tag."""
     return steps.named(steps.lenient, step, tag)
 

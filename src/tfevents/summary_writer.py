@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from tfevents import _warn, arrays, steps
 from tfevents.async_writer import OnError
 from tfevents.run_files import RunFiles, default_directory
-from tfevents.run_writer import _step as checked_step
-from tfevents.run_writer import check_tag
-from tfevents.torch_file_writer import _ADD_EVENT, _ADD_SUMMARY, FileWriter
+from tfevents.run_writer import check_tag, checked_step
+from tfevents.torch_file_writer import ADD_EVENT, ADD_SUMMARY, FileWriter
 
 if TYPE_CHECKING:
     from tfevents._types import PathLike, ToValue
@@ -127,8 +126,8 @@ class SummaryWriter(RunFiles):
             or global_step is None or file is None
             or (walltime is None and self._defaults.walltime is not None)
             # file.patched(), written out for speed
-            or FileWriter.add_summary is not _ADD_SUMMARY
-            or FileWriter.add_event is not _ADD_EVENT
+            or FileWriter.add_summary is not ADD_SUMMARY
+            or FileWriter.add_event is not ADD_EVENT
             or file.__dict__
         ):
             self._add_scalar_of_kind(

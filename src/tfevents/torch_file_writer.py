@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import PathLike
 
-__all__ = ["Defaults", "FileWriter", "pinned"]
+__all__ = ["ADD_EVENT", "ADD_SUMMARY", "Defaults", "FileWriter", "pinned"]
 
 
 def pinned(log_dir: PathLike) -> str:
@@ -97,8 +97,8 @@ class FileWriter:
         """Whether somebody wants to see every event: a subclass, or a replaced method."""
         kind = type(self)
         return (
-            kind.add_summary is not _ADD_SUMMARY
-            or kind.add_event is not _ADD_EVENT
+            kind.add_summary is not ADD_SUMMARY
+            or kind.add_event is not ADD_EVENT
             or bool(self.__dict__)
         )
 
@@ -191,5 +191,6 @@ class FileWriter:
                 self._run = RunWriter(self._directory, **self._options)
 
 
-_ADD_EVENT = FileWriter.add_event
-_ADD_SUMMARY = FileWriter.add_summary
+# The methods as they are unless somebody replaces them.
+ADD_EVENT = FileWriter.add_event
+ADD_SUMMARY = FileWriter.add_summary

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, plugin
-from tfevents.summary._ops import _text_of, _warned_once, _write_kind, gate
+from tfevents.summary._ops import gate, text_of, warned_once, write_kind
 from tfevents.summary._state import full_tag
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def hparams(
     if passed is None:
         return False
     writer, last = passed
-    with _warned_once(writer):
+    with warned_once(writer):
         session = HParams.from_data(hparams, metrics, domain=domain)
 
     def with_tensor(to_value: ToValue, tag: str) -> proto.Summary.Value:
@@ -130,7 +130,7 @@ def pr_curve(
             labels, predictions, tag=tag, num_thresholds=num_thresholds, weights=weights
         )
 
-    return _write_kind(name, "pr_curve_summary", make, step, description)
+    return write_kind(name, "pr_curve_summary", make, step, description)
 
 
 def mesh(
@@ -164,12 +164,12 @@ def mesh(
 
     context = _context.state()
     tag = full_tag(name, "mesh_summary", context)
-    text = _text_of(description, tag)
+    text = text_of(description, tag)
     passed = gate(step, context, tag)
     if passed is None:
         return False
     writer, number = passed
-    with _warned_once(writer):
+    with warned_once(writer):
         value = Mesh.from_data(
             vertices, colors, faces, tag=tag, config_dict=config_dict, dtypes="own"
         )
@@ -193,7 +193,7 @@ def custom_scalars(layout: Any) -> bool:
     passed = gate(0, _context.state(), plugin.CUSTOM_SCALARS_TAG)
     if passed is None:
         return False
-    with _warned_once(passed[0]):
+    with warned_once(passed[0]):
         value = CustomScalars.from_data(layout)
     parts: list[tuple[str, ToValue]] = [(plugin.CUSTOM_SCALARS_TAG, value.to_tensor_value)]
     return _emit(passed[0], parts, 0, value.nbytes)
@@ -238,7 +238,7 @@ def embedding(
         if images.ndim != 4:
             raise ValueError(f"tag {tag!r}: images must be [n, h, w, c]; got shape {images.shape}")
         images = images.transpose(0, 3, 1, 2)
-    with _warned_once(writer):
+    with warned_once(writer):
         projector.write_embedding(
             writer.run.logdir, data, metadata=metadata, label_img=images, global_step=number,
             tag=tag, metadata_header=metadata_header,
@@ -270,7 +270,7 @@ def figure(
     def make(tag: str) -> Any:
         return figures.render(figure, tag=tag, close=close)
 
-    return _write_kind(name, "figure_summary", make, step, description)
+    return write_kind(name, "figure_summary", make, step, description)
 
 
 def video(
@@ -303,7 +303,7 @@ def video(
     def make(tag: str) -> Video:
         return Video.from_data(data, tag=tag, fps=fps, dataformats=dataformats)
 
-    return _write_kind(name, "video_summary", make, step, description)
+    return write_kind(name, "video_summary", make, step, description)
 
 
 def run_metadata(name: str, data: Any, step: Any = None) -> bool:
@@ -329,4 +329,4 @@ def run_metadata(name: str, data: Any, step: Any = None) -> bool:
         metadata = plugin.metadata(plugin.GRAPH_RUN_METADATA, b"1")
         return Tensor.from_data(content, tag=tag, metadata=metadata)
 
-    return _write_kind(name, "run_metadata_summary", make, step, None)
+    return write_kind(name, "run_metadata_summary", make, step, None)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import ToValue
 
-__all__ = ["audio", "emit", "gate", "graph", "histogram", "image", "scalar", "text", "write"]
+__all__ = [
+    "audio", "emit", "gate", "graph", "histogram", "image", "scalar", "text", "text_of",
+    "warned_once", "write", "write_kind",
+]
 
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _DOUBLE_BITS = 53
@@ -70,9 +73,9 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
         name = full_tag(name, "scalar_summary", _context.State())
     tag = in_scope(context.scope, name) if context.scope else name
     if description is not None:
-        description = _text_of(description, tag)
+        description = text_of(description, tag)
     if type(data) is not float or not -FLOAT32_LIMIT < data < FLOAT32_LIMIT:
-        with _warned_once(context.writer):
+        with warned_once(context.writer):
             data = _to_float32(data, tag)
     plain = type(step) is int and _INT64_MIN <= step <= _INT64_MAX
     if not plain and step is not None:
@@ -91,7 +94,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     return True
 
 
-def _warned_once(writer: SummaryWriter | None) -> contextlib.AbstractContextManager[None]:
+def warned_once(writer: SummaryWriter | None) -> contextlib.AbstractContextManager[None]:
     """Within the block, warnings that this writer has shown before are not shown again."""
     return contextlib.nullcontext() if writer is None else _warn.once(writer.run.told)
 
@@ -116,7 +119,7 @@ def _to_float32(data: Any, tag: str) -> float:
     return Scalar.from_data(number, tag=tag).value
 
 
-def _text_of(description: str | bytes | None, tag: str) -> str:
+def text_of(description: str | bytes | None, tag: str) -> str:
     """The description as protobuf takes it: "" for None, UTF-8 as bytes.
 
     Raises:
@@ -134,19 +137,19 @@ def _text_of(description: str | bytes | None, tag: str) -> str:
     return text
 
 
-def _write_kind(
+def write_kind(
     name: str | None, default_name: str, make: Callable[[str], Any], step: Any,
     description: str | None,
 ) -> bool:
     """Writes a value in the tensor form; `make` is called with the tag, if it is written."""
     context = _context.state()
     tag = full_tag(name, default_name, context)
-    description = _text_of(description, tag)
+    description = text_of(description, tag)
     passed = gate(step, context, tag)
     if passed is None:
         return False
     writer, step = passed
-    with _warned_once(writer):
+    with warned_once(writer):
         value = make(tag)
     to_value = partial(value.to_tensor_value, description=description)
     return emit(writer, tag, to_value, step, nbytes=value.nbytes)
@@ -175,7 +178,7 @@ def image(
     from tfevents.values.image import Image
 
     make = partial(_inferred, Image.from_data, data, max_outputs=max_outputs)
-    return _write_kind(name, "image_summary", make, step, description)
+    return write_kind(name, "image_summary", make, step, description)
 
 
 def histogram(
@@ -200,7 +203,7 @@ def histogram(
     from tfevents.values.histogram import Histogram
 
     make = partial(_inferred, Histogram.from_data, data, buckets=buckets)
-    return _write_kind(name, "histogram_summary", make, step, description)
+    return write_kind(name, "histogram_summary", make, step, description)
 
 
 def audio(
@@ -232,7 +235,7 @@ def audio(
         _inferred, Audio.from_data, data, sample_rate=sample_rate, max_outputs=max_outputs,
         encoding=encoding,
     )
-    return _write_kind(name, "audio_summary", make, step, description)
+    return write_kind(name, "audio_summary", make, step, description)
 
 
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
@@ -255,7 +258,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
 
     tag = full_tag(name, "text_summary", _context.state())
     value = Text.from_data(data, tag=tag)
-    return _write_kind(name, "text_summary", lambda tag: value, step, description)
+    return write_kind(name, "text_summary", lambda tag: value, step, description)
 
 
 def write(

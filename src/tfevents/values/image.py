@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tfevents import proto
 
-__all__ = ["Image"]
+__all__ = ["Image", "snapshot", "to_levels"]
 
 _Levels = npt.NDArray[np.uint8]
 
@@ -111,7 +111,7 @@ class Image:
                     f"in shape {array.shape} [k, h, w, c]"
                 )
             _check_size(kept.shape, f"tag {tag!r}: image of shape {array.shape} [k, h, w, c]")
-        raw = _snapshot(kept, tag)
+        raw = snapshot(kept, tag)
         return cls(width, height, depth, raw=raw, scale=scale)
 
     @classmethod
@@ -122,7 +122,7 @@ class Image:
         if not 1 <= depth <= 4:
             raise ValueError(f"{where} has {depth} channels; allowed are 1, 2, 3 and 4")
         _check_size(tiles.shape, where)
-        raw = _snapshot(tiles, tag, np.dtype(np.float32))
+        raw = snapshot(tiles, tag, np.dtype(np.float32))
         if raw.dtype.kind == "f":
             _warn_non_finite(raw, tag)
         rows, columns = _grid(count)
@@ -155,8 +155,8 @@ class Image:
         if self.raw is None:
             return [_png.decode(data) for data in self.encoded]
         if not self.tiled:
-            return [_to_levels(image, self.scale) for image in self.raw]
-        return [_tile([_to_levels(image, self.scale) for image in self.raw], self.channels)]
+            return [to_levels(image, self.scale) for image in self.raw]
+        return [_tile([to_levels(image, self.scale) for image in self.raw], self.channels)]
 
     def pil(self, index: int = 0) -> PILImage:
         """Image `index` as a `PIL.Image.Image`, in the mode that its file has.
@@ -259,7 +259,7 @@ def _to_nhwc(array: npt.NDArray[Any], tag: str, dataformats: str) -> npt.NDArray
     return view if "N" in letters else view[np.newaxis]
 
 
-def _snapshot(
+def snapshot(
     array: npt.NDArray[Any], tag: str, float_dtype: np.dtype[Any] | None = None
 ) -> npt.NDArray[Any]:
     """One copy of the caller's pixels: uint8 levels, or floats that the writer thread scales.
@@ -311,7 +311,7 @@ def _warn_non_finite(floats: npt.NDArray[Any], tag: str) -> None:
         )
 
 
-def _to_levels(pixels: npt.NDArray[Any], scale: float) -> _Levels:
+def to_levels(pixels: npt.NDArray[Any], scale: float) -> _Levels:
     """uint8 [h, w, c] of one snapshot image, contiguous; a few rows at a time."""
     if pixels.dtype == np.uint8:
         return np.ascontiguousarray(pixels)

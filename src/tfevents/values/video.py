@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from tfevents import _warn
 from tfevents import arrays as array_likes
-from tfevents.values.image import Image, _snapshot, _to_levels
+from tfevents.values.image import Image, snapshot, to_levels
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
@@ -100,7 +100,7 @@ class Video:
                 f"tag {tag!r}: video of shape {array.shape} has frames of {width * columns} x "
                 f"{height * rows} pixels; a GIF has at most {_MAX_SIDE} a side"
             )
-        raw = _snapshot(clips, tag, np.dtype(np.float32))
+        raw = snapshot(clips, tag, np.dtype(np.float32))
         return cls(width * columns, height * rows, channels, rate, raw)
 
     @property
@@ -131,7 +131,7 @@ class Video:
             canvas = np.zeros((self.height, self.width, self.channels), np.uint8)
             for index, clip in enumerate(self.raw):
                 top, left = index // columns * height, index % columns * width
-                canvas[top : top + height, left : left + width] = _to_levels(clip[time], 255.0)
+                canvas[top : top + height, left : left + width] = to_levels(clip[time], 255.0)
             yield canvas
 
     def gif(self) -> bytes:
