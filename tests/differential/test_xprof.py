@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,8 +29,9 @@ KERNELS = {"dense/MatMul": ("gemm<float>", 40), "dense/Add": ("add", 5), "Softma
 DURATIONS: dict[str, list[float]] = defaultdict(list)  # microseconds, by kernel
 
 
-def synthetic() -> timeline.Timeline:
+def synthetic(*, extras: bool = True) -> timeline.Timeline:
     """Four steps of 1 ms, in each of which every op launches one kernel from its span."""
+    DURATIONS.clear()
     ops = list(KERNELS)
     names = ("", "train", *ops)
     gpu_names = ("", "cudaLaunchKernel", *(name for name, _ in KERNELS.values()), "NVIDIA H200")
@@ -67,23 +69,39 @@ def synthetic() -> timeline.Timeline:
     devices["name"], devices["memory"] = len(gpu_names) - 1, 1 << 37
     devices["major"], devices["multiprocessors"], devices["clock"] = 9, 132, 1_980_000
     devices["bandwidth"] = 4_800_000_000
-    syncs = np.zeros(1, trace.SYNC)
-    syncs["start"], syncs["end"], syncs["sync_kind"] = START + 700_000, START + 800_000, 4
-    syncs["stream"], syncs["correlation"] = 0xFFFFFFFF, 1
     order = np.argsort(spans["start"], kind="stable")
     host = HostTrace(
         START, START + STEPS * 1_000_000, (Thread(77, "MainThread"),), spans[order], names
     )
     gpu = trace.GpuTrace(
         kernels=kernels, api=api, external=external, memory=memory, devices=devices,
-        syncs=syncs, names=gpu_names,
+        names=gpu_names,
     )
-    return timeline.join(host, gpu)
+    return timeline.join(host, _with_extras(gpu) if extras else gpu)
+
+
+def _with_extras(gpu: trace.GpuTrace) -> trace.GpuTrace:
+    """The same with a wait in a call of its own, an NVTX range and an overhead."""
+    call = gpu.api[:1].copy()
+    call["start"], call["end"], call["correlation"] = START + 690_000, START + 810_000, 99
+    syncs = np.zeros(1, trace.SYNC)
+    syncs["start"], syncs["end"], syncs["sync_kind"] = START + 700_000, START + 800_000, 4
+    syncs["stream"], syncs["correlation"] = 0xFFFFFFFF, 99
+    markers = np.zeros(2, trace.MARKER)
+    markers["time"], markers["flags"] = (START + 50_000, START + 850_000), (2, 4)
+    markers["id"], markers["object_kind"], markers["thread"] = 5, 2, 77
+    markers["name"][0], markers["domain"] = len(gpu.names), len(gpu.names) + 1
+    overheads = np.zeros(1, trace.OVERHEAD)
+    overheads["start"], overheads["end"] = START + 820_000, START + 825_000
+    overheads["overhead_kind"] = 1 << 16
+    return replace(
+        gpu, api=np.concatenate([gpu.api, call]), syncs=syncs, markers=markers,
+        overheads=overheads, names=(*gpu.names, "epoch", "loader"),
+    )
 
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> str:
-    DURATIONS.clear()
     parts = xspace.encode(synthetic(), "machine")
     return _output.write_xspace(tmp_path_factory.mktemp("xprof"), parts)
 
@@ -123,9 +141,6 @@ def test_trace_viewer(space: str) -> None:
         for e in events if e.get("name") in ("process_name", "thread_name")
     }
     assert {"/host:CPU", "/device:GPU:0", "MainThread", "Stream #7(Kernel)"} <= set(names.values())
-    (wait,) = [e for e in events if e.get("name") == "context synchronize"]
-    assert names[wait["pid"], wait["tid"]] == "synchronization: MainThread"
-    assert (wait["ts"], wait["dur"]) == pytest.approx((700.0, 100.0), abs=1e-3)
     kernels = [e for e in events if "kernel_details" in e.get("args", {})]
     shown = defaultdict(list)
     for event in kernels:
@@ -138,6 +153,30 @@ def test_trace_viewer(space: str) -> None:
     assert (first["ts"], first["dur"]) == pytest.approx((102.0, 4.0), abs=1e-3)
     for event in (*launches, *kernels):
         assert "flow" in event["args"]  # the arrow from launch to kernel
+
+
+def test_waits_ranges_and_overheads_are_shown(space: str) -> None:
+    events = ask(space, "trace_viewer")["traceEvents"]
+    lines = {
+        (e["pid"], e.get("tid")): e["args"]["name"]
+        for e in events if e.get("name") == "thread_name"
+    }
+    for line, name, start, duration in (
+        ("synchronization: MainThread", "context synchronize", 700, 100),
+        ("NVTX: MainThread", "loader: epoch", 50, 800),
+        ("overhead", "buffer flush", 820, 5),
+    ):
+        (shown,) = [e for e in events if e.get("name") == name]
+        assert lines[shown["pid"], shown["tid"]] == line
+        assert (shown["ts"], shown["dur"]) == pytest.approx((start, duration), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "tool", ["kernel_stats", "overview_page", "framework_op_stats", "memory_profile"]
+)
+def test_they_change_no_figure(space: str, tool: str, tmp_path: Path) -> None:
+    plain = _output.write_xspace(tmp_path, xspace.encode(synthetic(extras=False), "machine"))
+    assert ask(space, tool) == ask(plain, tool)
 
 
 def test_overview_steps(space: str) -> None:

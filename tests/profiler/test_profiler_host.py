@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import gc
 import threading
 import time
 import tracemalloc
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfevents.profiler import annotate, host, step
+from tfevents.profiler import annotate, host, step, timeline
 from tfevents.profiler.host import Recorder
 from tfevents.profiler.spans import NO_STEP, HostTrace
 
@@ -116,6 +118,27 @@ def test_threads_nest_by_themselves() -> None:
     assert by_thread[1] == by_thread[2] == sorted([shared_name, inner])
 
 
+def test_threads_with_one_ident_share_a_line_with_both_their_names() -> None:
+    """The system gives the ident of a thread that has ended to a later one."""
+    idents: dict[int, list[str]] = {}
+
+    def work() -> None:
+        idents.setdefault(threading.get_ident(), []).append(threading.current_thread().name)
+        with annotate("work"):
+            pass
+
+    with Recorded() as recorded:
+        for number in range(6):
+            thread = threading.Thread(target=work, name=f"loader-{number}")
+            thread.start()
+            thread.join()
+    lines = {thread.ident: thread.name for thread in recorded.trace.threads[1:]}
+    assert lines.keys() == idents.keys()
+    for ident, names in idents.items():
+        shown = names if len(names) <= 3 else [*names[:3], f"{len(names) - 3} more"]
+        assert lines[ident] == ", ".join(shown)
+
+
 def test_tasks_that_take_turns_nest_by_themselves() -> None:
     shared = annotate("outer")
 
@@ -154,6 +177,46 @@ def test_a_span_across_a_yield_does_not_end_its_neighbours() -> None:
 
 
 # Decorators --------------------------------------------------------------------------------------
+
+
+def test_a_task_that_outlives_its_span_is_not_inside_it() -> None:
+    """Nor in the step that it was made in: it works for whichever step runs."""
+
+    async def main() -> None:
+        async def prefetch() -> None:
+            await begin.wait()
+            with annotate("late"):
+                pass
+
+        begin = asyncio.Event()
+        with step(1), annotate("made"):
+            task = asyncio.create_task(prefetch())
+        with step(2):
+            begin.set()
+            await task
+
+    with Recorded() as recorded:
+        asyncio.run(main())
+    assert ("late", "") in recorded.tree()
+    late = recorded.trace.names.index("late")
+    steps = timeline.join(recorded.trace).spans
+    assert steps["step"][steps["name"] == late].tolist() == [2]
+
+
+def test_spans_that_end_in_another_context_leave_nothing_behind() -> None:
+    def alive() -> int:
+        return sum(type(thing) is host._Open for thing in gc.get_objects())
+
+    here, there = contextvars.Context(), contextvars.Context()
+    before = alive()
+    with Recorded() as recorded:
+        for _ in range(100):
+            span = annotate("handed over")
+            here.run(span.__enter__)
+            there.run(span.__exit__, None, None, None)
+        gc.collect()
+        assert alive() - before <= 1  # the last one, which the context still has
+    assert recorded.tree() == [("handed over", "")] * 100
 
 
 def test_decorated_function() -> None:

@@ -62,3 +62,16 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
     with pytest.raises(ImportError, match=r"tfevents\[gpu\]"):
         nvml.GpuMonitor()
+
+
+def test_trouble_after_the_start_is_told_and_lets_nvml_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count() -> int:
+        raise NVMLError("GPU is lost")
+
+    calls: list[str] = []
+    made = package()
+    made.nvmlDeviceGetCount, made.nvmlShutdown = count, lambda: calls.append("shutdown")
+    monkeypatch.setitem(sys.modules, "pynvml", made)
+    with pytest.raises(RuntimeError, match="GPU is lost"):
+        nvml.GpuMonitor()
+    assert calls == ["shutdown"]

@@ -154,6 +154,14 @@ def test_profiles_of_one_second_have_directories_of_their_own(
     assert not list(tmp_path.rglob("*.part"))
 
 
+def test_a_file_where_directories_should_be_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "profile").write_text("not a directory")
+    with pytest.raises(NotADirectoryError), profile(tmp_path, step=1):
+        pass
+    assert list(tagged(tmp_path)) == ["step 1"]
+
+
 def test_a_session_of_a_given_name_is_shared(tmp_path: Path) -> None:
     for _ in range(2):
         with profile(tmp_path, session="mine"):
@@ -298,9 +306,11 @@ def test_the_error_of_the_block_wins(tmp_path: Path) -> None:
         (("log",), {"step": -1}, ValueError, "got -1"),
         (("log",), {"step": 1.5}, TypeError, "float"),
         (("log",), {"tag": 3}, TypeError, "got int"),
+        (("log",), {"tag": "\ud800"}, ValueError, "surrogates"),
         (("log",), {"session": "../up"}, ValueError, "one part of a path"),
         (("log",), {"session": ".."}, ValueError, "one part of a path"),
         (("log",), {"graph": 3}, TypeError, "GraphDef"),
+        (("log",), {"chrome": 3}, TypeError, "int"),
         (("log",), {"max_spans": 0}, ValueError, "got 0"),
     ],
 )
@@ -355,6 +365,16 @@ def _in_child(queue: Any) -> None:
         queue.put(str(error))
 
 
+@pytest.mark.parametrize(("step", "error"), [("ten", TypeError), (-1, ValueError)])
+def test_a_bad_step_does_not_end_the_recording(step: Any, error: type[Exception]) -> None:
+    start(gpu=False)
+    with pytest.raises(error):
+        stop(step)
+    recording = stop(3)
+    assert recording is not None
+    assert recording.timeline.steps() == [3]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_has_no_profile_and_may_begin_one(tmp_path: Path) -> None:
@@ -383,6 +403,40 @@ def test_a_fork_inside_the_block_writes_nothing_in_the_child(tmp_path: Path) -> 
     )
     assert len(list(tmp_path.glob("*tfevents*"))) == 1
     assert len(spaces(tmp_path)) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_while_memory_is_sampled_goes_on_without(tmp_path: Path) -> None:
+    program = (
+        "import os, sys, tracemalloc\n"
+        "from tfevents.profiler import annotate, host, profile\n"
+        "with profile(sys.argv[1], memory=True), annotate('across'):\n"
+        "    lock = host._recorder._memory._lock\n"
+        "    lock.acquire()\n"  # as another thread may have done
+        "    pid = os.fork()\n"
+        "    if pid: lock.release()\n"
+        "    else: print('traced in the child:', tracemalloc.is_tracing(), flush=True)\n"
+        "if pid: os.waitpid(pid, 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, os.fspath(tmp_path)],
+        check=True, timeout=60, capture_output=True, text=True,
+    )
+    assert done.stdout == "traced in the child: False\n"
+
+
+def test_names_that_utf_8_cannot_carry_cost_no_profile(tmp_path: Path) -> None:
+    def work() -> None:
+        with annotate("file \udcff.bin"):
+            pass
+
+    with profile(tmp_path, step=1, chrome=tmp_path / "trace.json"):
+        thread = threading.Thread(target=work, name="worker \udc80")
+        thread.start()
+        thread.join()
+    assert ops(tagged(tmp_path)["step 1"][1]) == ["file ?.bin"]
+    host = spaces(tmp_path)[0].planes[0]
+    assert "worker ?" in [line.name for line in host.lines]
 
 
 def test_importing_it_loads_nothing_heavy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import synthetic
 
 from tfevents.profiler import timeline
@@ -48,10 +49,43 @@ def test_details_of_each_kernel_are_its_own() -> None:
     assert [text.split()[3] for text in details] == ["grid:1,2,1", "grid:2,2,1", "grid:1,2,1"]
 
 
+@pytest.mark.parametrize(
+    "sizes",
+    [[5, 5, 7], [2**63 + 9, 2**63 + 9, 2**63 + 1], [2**64 - 1, 2**64 - 1, 0], [2**33, 2**33, 1]],
+)
+def test_details_of_copies_of_any_size_and_place(sizes: list[int]) -> None:
+    copies = np.zeros(3, trace.MEMCPY)
+    copies["start"], copies["end"] = synthetic.START + 1000, synthetic.START + 2000
+    copies["bytes"], copies["target_device"] = sizes, [2**32 - 1, 0, 2**32 - 1]
+    copies["source_kind"], copies["flags"] = [255, 0, 255], [1, 0, 1]
+    made = timeline.join(synthetic.host(), trace.GpuTrace(memcpys=copies))
+    assert names(made, "detail") == [
+        f"kind_src:unknown kind_dst:unknown size:{size} dest:{place} async:{flag}"
+        for size, place, flag in zip(sizes, (2**32 - 1, 0, 2**32 - 1), (1, 0, 1), strict=True)
+    ]
+
+
 def test_spans_without_a_step_get_that_of_their_time() -> None:
     made = timeline.join(synthetic.host())
     assert made.spans["step"].tolist() == [10, 10, 10, 11, 11]
     assert made.steps() == [10, 11]
+
+
+def test_a_step_is_no_op() -> None:
+    """Work that no other span was around keeps the name of its own, as on the host."""
+    calls = synthetic.gpu().api
+    calls["start"][calls["correlation"] == 4] = synthetic.START + 250_000
+    tied = np.array([(1, 1), (3, 3)], trace.EXTERNAL)  # the first by its id, the fourth by time
+    made = timeline.join(synthetic.host(), synthetic.gpu(api=calls, external=tied))
+    assert names(made, "op") == ["", "dense/MatMul", "dense/Add", "", ""]
+    assert made.work["step"].tolist() == [10, 10, 10, 11, 11]
+
+
+def test_without_steps_and_spans_nothing_has_an_op() -> None:
+    bare = synthetic.host(spans=synthetic.host().spans[:0])
+    made = timeline.join(bare, synthetic.gpu(), step=5)
+    assert set(names(made, "op")) == {""}
+    assert set(made.work["step"].tolist()) == {5}
 
 
 def test_without_steps_all_is_one() -> None:

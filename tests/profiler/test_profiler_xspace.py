@@ -10,7 +10,7 @@ import pytest
 import synthetic
 
 from tfevents import proto
-from tfevents.profiler import _wire, chrome, timeline, xspace
+from tfevents.profiler import _wire, chrome, spans, timeline, xspace
 from tfevents.profiler.cupti.trace import GpuTrace
 
 
@@ -137,7 +137,7 @@ NUMBERS = [0, 1, 127, 128, 16383, 16384, (1 << 32) - 1, (1 << 63) - 1]
 def test_messages_equal_protobufs() -> None:
     numbers = np.array(NUMBERS)
     present = np.arange(len(numbers)) % 2 == 0
-    parts = _wire.messages(
+    encoded = _wire.messages(
         0x22,
         [
             _wire.Field(0x08, numbers + 0),
@@ -145,7 +145,7 @@ def test_messages_equal_protobufs() -> None:
             _wire.Field(0x18, numbers[::-1], None, (0x22, b"\x08\x81\x01")),
         ],
     )
-    line = proto.XLine.FromString(b"".join(parts))
+    line = proto.XLine.FromString(encoded)
     for event, number, other, has in zip(
         line.events, NUMBERS, reversed(NUMBERS), present, strict=True
     ):
@@ -157,15 +157,23 @@ def test_messages_equal_protobufs() -> None:
             assert stat.ByteSize() <= 13
 
 
-def test_messages_are_canonical_and_chunks_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_wire, "CHUNK", 3)
+def test_messages_are_canonical() -> None:
     numbers = np.array(NUMBERS[1:])
-    parts = _wire.messages(0x22, [_wire.Field(0x08, numbers), _wire.Field(0x18, numbers)])
-    assert len(parts) == 3
+    encoded = _wire.messages(0x22, [_wire.Field(0x08, numbers), _wire.Field(0x18, numbers)])
     expected = proto.XLine()
     for number in NUMBERS[1:]:
         expected.events.add(metadata_id=number, duration_ps=number)
-    assert b"".join(parts) == expected.SerializeToString()
+    assert encoded == expected.SerializeToString()
+
+
+def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = timeline.join(synthetic.host(), synthetic.gpu_with_extras())
+    whole = proto.XSpace.FromString(b"".join(xspace.encode(made)))
+    for module in (spans, xspace):
+        monkeypatch.setattr(module, "CHUNK", 2)
+    again = timeline.join(synthetic.host(), synthetic.gpu_with_extras())
+    assert again.names == made.names
+    assert proto.XSpace.FromString(b"".join(xspace.encode(again))) == whole
 
 
 # Chrome ------------------------------------------------------------------------------------------

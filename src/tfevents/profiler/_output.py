@@ -7,12 +7,13 @@ and tensorboardX, both FileWriters. A directory or URL gets an event file of its
 from __future__ import annotations
 
 import contextlib
-import gzip
+import errno
 import os
 import re
 import socket
 import time
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tfevents import plugin
@@ -157,6 +158,9 @@ def write_xspace(
 
     Returns:
         The path of the file.
+
+    Raises:
+        FileExistsError: a store that cannot replace files has one in the session of that name.
     """
     base = os.fsdecode(logdir).rstrip("/") or "."
     wanted, count = session or session_name(), 0
@@ -166,6 +170,8 @@ def write_xspace(
         try:
             return _write(path, parts, exclusive=session is None)
         except FileExistsError:
+            if session is not None:
+                raise
             count += 1
             name = f"{wanted}_{count}"
 
@@ -175,8 +181,19 @@ def write_chrome(path: PathLike, parts: Iterable[str]) -> str:
     name = os.fsdecode(path)
     octets: Iterable[bytes] = (part.encode() for part in parts)
     if name.endswith(".gz"):
-        octets = [gzip.compress(b"".join(octets))]
+        octets = _gzipped(octets)
     return _write(name, octets, exclusive=False)
+
+
+def _gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
+    squeezer = zlib.compressobj(_QUICK, wbits=16 + zlib.MAX_WBITS)
+    for part in parts:
+        yield squeezer.compress(part)
+    yield squeezer.flush()
+
+
+_QUICK = 4
+"""Level of compression: half the time of the usual 6, for a tenth more bytes."""
 
 
 def _write(path: str, parts: Iterable[bytes], *, exclusive: bool) -> str:
@@ -197,7 +214,10 @@ def _write(path: str, parts: Iterable[bytes], *, exclusive: bool) -> str:
         return path
     directory = os.path.dirname(inside) or "."
     if exclusive:
-        os.makedirs(os.path.dirname(directory), exist_ok=True)
+        try:
+            os.makedirs(os.path.dirname(directory), exist_ok=True)
+        except FileExistsError as error:  # of another name this would be no better
+            raise NotADirectoryError(errno.ENOTDIR, error.strerror, error.filename) from error
         os.mkdir(directory)
     os.makedirs(directory, exist_ok=True)
     part = f"{inside}.{os.getpid()}.part"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,12 @@ def stop(step: int | None = None) -> Recording | None:
         step: number of the step, if no steps were marked.
 
     Raises:
+        TypeError, ValueError: `step` is no step; the profile goes on.
         RuntimeError: no profile runs.
     """
+    number = None if step is None else host.step_number(step)
     recorded = _session.stop()
-    return None if recorded is None else Recording(recorded, step)
+    return None if recorded is None else Recording(recorded, number)
 
 
 class profile:  # noqa: N801 - used like a function
@@ -131,15 +133,15 @@ class profile:  # noqa: N801 - used like a function
     ) -> None:
         _output.check_target(target)
         self._target = target
-        self._number = None if step is None else operator.index(step)
-        if self._number is not None and not 0 <= self._number < 1 << 63:
-            raise ValueError(f"a step must be from 0 to 2**63 - 1, got {step}")
+        self._number = None if step is None else host.step_number(step)
         if tag is not None and not isinstance(tag, str):
             raise TypeError(f"a tag must be a str, got {type(tag).__name__}")
+        (tag or "").encode()  # an event could not carry what UTF-8 cannot
         if session is not None and (session in ("", ".", "..") or set(session) & set("/\\\0")):
             raise ValueError(f"a session's name is one part of a path, got {session!r}")
         self._tag, self._graph, self._name = tag, _graph_def(graph), session
-        self._chrome, self._xspace = chrome, xspace
+        self._chrome = None if chrome is None else os.fsdecode(chrome)
+        self._xspace = xspace
         self._session = _session.Session(gpu=gpu, memory=memory, max_spans=max_spans)
         self.recording: Recording | None = None
 

@@ -141,6 +141,11 @@ class Session:
         _tell_of_losses(seen, trace)
         return Recorded(seen, trace, self._reason)
 
+    def forget(self) -> None:
+        """In a forked child: the recording is the parent's, and stops nothing of its."""
+        if self._recorder is not None:
+            self._recorder.forget()
+
     def _stop_gpu(self, gpu: Gpu) -> GpuTrace | None:
         """What the GPU did; a failure costs that part only."""
         try:
@@ -221,8 +226,10 @@ def driver_seems_there() -> bool:
 def _forget() -> None:
     global _current, _lock
     _lock = threading.Lock()
-    _current = None
+    forgotten, _current = _current, None
     host.deactivate()
+    if forgotten is not None:
+        forgotten.forget()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,8 +1,9 @@
 """Many protobuf messages of one shape at once, by numpy.
 
 A message here is a row of integer fields, and of messages that hold one constant and one integer.
-Each field becomes a block of byte columns with a mask of the bytes that count; gathering the
-masked bytes row by row gives the canonical encoding.
+Each field becomes a block, (byte of the field, row), with a mask of the bytes that count; gathering
+the masked bytes row by row gives the canonical encoding. Memory goes with the number of rows, some
+60 bytes for each, so callers give them in chunks.
 """
 
 from __future__ import annotations
@@ -17,10 +18,6 @@ __all__ = ["Field", "delimited", "messages", "varint"]
 
 Values: TypeAlias = npt.NDArray[Any]
 Block: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]
-
-CHUNK = 1 << 16
-"""Rows that are encoded at a time; bounds the memory of it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -40,56 +37,50 @@ class Field:
     within: tuple[int, bytes] | None = None
 
 
-def messages(key: int, fields: list[Field]) -> list[bytes]:
-    """All rows as length-delimited fields `key`, in chunks of whole messages."""
-    count = len(fields[0].values)
-    return [_chunk(key, fields, slice(at, at + CHUNK)) for at in range(0, count, CHUNK)]
-
-
-def _chunk(key: int, fields: list[Field], rows: slice) -> bytes:
+def messages(key: int, fields: list[Field]) -> bytes:
+    """All rows as length-delimited fields `key`, one after the other."""
     blocks: list[Block] = []
     for field in fields:
-        present = None if field.present is None else field.present[rows]
-        blocks += _field(field, field.values[rows], present)
-    length = np.sum([mask.sum(axis=1) for _, mask in blocks], axis=0)
+        blocks += _field(field)
+    length = np.sum([mask.sum(axis=0) for _, mask in blocks], axis=0)
     blocks = [_constant(bytes((key,)), len(length)), _varints(length), *blocks]
-    octets = np.concatenate([block for block, _ in blocks], axis=1)
-    kept: npt.NDArray[np.uint8] = octets[np.concatenate([mask for _, mask in blocks], axis=1)]
+    octets = np.concatenate([block for block, _ in blocks])
+    kept: npt.NDArray[np.uint8] = octets.T[np.concatenate([mask for _, mask in blocks]).T]
     return kept.tobytes()
 
 
-def _field(field: Field, values: Values, present: npt.NDArray[np.bool_] | None) -> list[Block]:
-    count = len(values)
-    number = _varints(values)
+def _field(field: Field) -> list[Block]:
+    count = len(field.values)
+    number = _varints(field.values)
     blocks = [_constant(bytes((field.key,)), count), number]
     if field.within is not None:
         outer, before = field.within
-        length = number[1].sum(axis=1) + (len(before) + 1)
+        length = number[1].sum(axis=0) + (len(before) + 1)
         head = [_constant(bytes((outer,)), count), _varints(length), _constant(before, count)]
         blocks = [*head, *blocks]
-    if present is not None:
-        blocks = [(octets, mask & present[:, None]) for octets, mask in blocks]
+    if field.present is not None:
+        blocks = [(octets, mask & field.present) for octets, mask in blocks]
     return blocks
 
 
 def _constant(data: bytes, count: int) -> Block:
-    octets = np.broadcast_to(np.frombuffer(data, np.uint8), (count, len(data)))
-    return octets, np.ones((count, len(data)), bool)
+    octets = np.frombuffer(data, np.uint8)[:, None]
+    return np.broadcast_to(octets, (len(data), count)), np.ones((len(data), count), bool)
 
 
 def _varints(values: Values) -> Block:
     """Base-128 forms, as wide as the largest needs."""
     numbers = values.astype(np.uint64)
     width = max((int(numbers.max()).bit_length() + 6) // 7, 1) if len(numbers) else 1
-    octets = np.empty((len(numbers), width), np.uint8)
-    mask = np.ones((len(numbers), width), bool)
+    octets = np.empty((width, len(numbers)), np.uint8)
+    mask = np.ones((width, len(numbers)), bool)
     for index in range(width):
-        octets[:, index] = numbers & np.uint64(0x7F)
+        octets[index] = numbers & np.uint64(0x7F)
         numbers = numbers >> np.uint64(7)
         more = numbers > 0
-        octets[:, index] |= more.astype(np.uint8) << 7
+        octets[index] |= more.astype(np.uint8) << 7
         if index + 1 < width:
-            mask[:, index + 1] = more
+            mask[index + 1] = more
     return octets, mask
 
 

@@ -7,99 +7,110 @@ call that launched something to what it launched.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from tfevents.profiler.spans import Rows
+from tfevents.profiler.spans import Rows, chosen, numbers
 from tfevents.profiler.timeline import Timeline
 
 __all__ = ["encode"]
 
 _HOST = 0
+_BATCH = 1000
+"""Events in a part of the text."""
 
 
 def encode(timeline: Timeline) -> Iterator[str]:
     """The JSON text, in parts. Times are microseconds since the recording began."""
-    head = {"displayTimeUnit": "ns", "otherData": {"start_ns": timeline.start}}
-    yield json.dumps(head)[:-1] + ', "traceEvents": [\n'
-    separator = ""
-    for event in _events(timeline):
-        yield separator + json.dumps(event)
+    yield f'{{"displayTimeUnit":"ns","otherData":{{"start_ns":{timeline.start}}},"traceEvents":[\n'
+    events, separator = _events(timeline), ""
+    while batch := list(itertools.islice(events, _BATCH)):
+        yield separator + ",\n".join(batch)
         separator = ",\n"
     yield "\n]}\n"
 
 
-def _events(timeline: Timeline) -> Iterator[dict[str, Any]]:
+def _events(timeline: Timeline) -> Iterator[str]:
     yield _called("process_name", _HOST, 0, "host")
     for number, thread in enumerate(timeline.threads):
         yield _called("thread_name", _HOST, number, thread.name)
     for number, line in enumerate(timeline.extra_lines, len(timeline.threads)):
         yield _called("thread_name", _HOST, number, line)
-    yield from _spans(timeline)
+    yield from _host(timeline)
     for number in np.unique(timeline.work["device"]).tolist():
         process = number + 1
         yield _called("process_name", process, 0, f"GPU {number}")
-        work = timeline.work[timeline.work["device"] == number]
+        work = chosen(timeline.work, timeline.work["device"] == number)
         for stream in np.unique(work["stream"]).tolist():
             yield _called("thread_name", process, stream, f"stream {stream}")
         yield from _work(timeline, work, process)
 
 
-def _called(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+_quoted = json.JSONEncoder().encode
 
 
-def _spans(timeline: Timeline) -> Iterator[dict[str, Any]]:
-    for row in timeline.spans:
-        arguments: dict[str, Any] = {"step": int(row["step"])}
-        if row["traced"]:
-            arguments |= {name: int(row[name]) for name in ("peak", "live", "traced", "resident")}
-        kind = "step" if row["marks_step"] else "span"
-        yield _complete(timeline, row, kind, _HOST, int(row["thread"]), arguments)
-    for row in timeline.calls:
-        arguments = {"correlation": int(row["correlation"])}
-        yield _complete(timeline, row, "cuda", _HOST, int(row["thread"]), arguments)
-    for row in timeline.extras:
-        number = len(timeline.threads) + int(row["line"])
-        yield _complete(timeline, row, "extra", _HOST, number, {})
+def _called(what: str, process: int, thread: int, name: str) -> str:
+    called = f'"args":{{"name":{_quoted(name)}}}'
+    return f'{{"ph":"M","name":"{what}","pid":{process},"tid":{thread},{called}}}'
+
+
+_SPAN_COLUMNS = ("step", "peak", "live", "traced", "resident")
+
+
+def _host(timeline: Timeline) -> Iterator[str]:
+    for *place, thread, marks_step, step, peak, live, traced, resident in numbers(
+        timeline.spans, (*_PLACE, "thread", "marks_step", *_SPAN_COLUMNS)
+    ):
+        more = f'"step":{step}'
+        if traced:
+            more += f',"peak":{peak},"live":{live},"traced":{traced},"resident":{resident}'
+        kind = "step" if marks_step else "span"
+        yield _complete(timeline, place, kind, _HOST, thread, more)
+    for *place, thread, correlation in numbers(
+        timeline.calls, (*_PLACE, "thread", "correlation")
+    ):
+        more = f'"correlation":{correlation}'
+        yield _complete(timeline, place, "cuda", _HOST, thread, more)
+    for *place, line in numbers(timeline.extras, (*_PLACE, "line")):
+        yield _complete(timeline, place, "extra", _HOST, len(timeline.threads) + line, "")
 
 
 _KINDS = ("kernel", "memcpy", "memset", "graph")
+_WORK_COLUMNS = (
+    "stream", "kind", "op", "detail", "correlation", "step", "launched", "launcher",
+)
 
 
-def _work(timeline: Timeline, work: Rows, process: int) -> Iterator[dict[str, Any]]:
-    for row in work:
-        correlation, stream = int(row["correlation"]), int(row["stream"])
-        arguments = {
-            "op": timeline.names[row["op"]], "detail": timeline.names[row["detail"]],
-            "correlation": correlation, "step": int(row["step"]),
-        }
-        yield _complete(timeline, row, _KINDS[row["kind"]], process, stream, arguments)
-        if row["launched"]:
-            flow = {"name": "launch", "cat": "launch", "id": correlation}
-            yield flow | {
-                "ph": "s", "pid": _HOST, "tid": int(row["launcher"]),
-                "ts": _micros(row["launched"] - timeline.start),
-            }
-            yield flow | {
-                "ph": "f", "bp": "e", "pid": process, "tid": stream,
-                "ts": _micros(row["start"] - timeline.start),
-            }
+def _work(timeline: Timeline, work: Rows, process: int) -> Iterator[str]:
+    names, zero = timeline.names, timeline.start
+    for *place, stream, kind, op, detail, correlation, step, launched, launcher in numbers(
+        work, (*_PLACE, *_WORK_COLUMNS)
+    ):
+        more = (
+            f'"op":{_quoted(names[op])},"detail":{_quoted(names[detail])},'
+            f'"correlation":{correlation},"step":{step}'
+        )
+        yield _complete(timeline, place, _KINDS[kind], process, stream, more)
+        if launched:
+            flow = f'"name":"launch","cat":"launch","id":{correlation}'
+            begin, end = (launched - zero) / 1000, (place[0] - zero) / 1000
+            yield f'{{"ph":"s","pid":{_HOST},"tid":{launcher},"ts":{begin},{flow}}}'
+            yield f'{{"ph":"f","bp":"e","pid":{process},"tid":{stream},"ts":{end},{flow}}}'
+
+
+_PLACE = ("start", "end", "name")
 
 
 def _complete(
-    timeline: Timeline, row: Any, category: str, process: int, thread: int,
-    arguments: dict[str, Any],
-) -> dict[str, Any]:
-    return {
-        "ph": "X", "name": timeline.names[row["name"]], "cat": category, "pid": process,
-        "tid": thread, "ts": _micros(row["start"] - timeline.start),
-        "dur": _micros(row["end"] - row["start"]), "args": arguments,
-    }
-
-
-def _micros(nanoseconds: Any) -> float:
-    return int(nanoseconds) / 1000
+    timeline: Timeline, place: list[int], category: str, process: int, thread: int, more: str
+) -> str:
+    """An event with a beginning and an end; `place` is these and its name, `more` is JSON."""
+    start, end, name = place
+    begin, lasts = (start - timeline.start) / 1000, (end - start) / 1000
+    return (
+        f'{{"ph":"X","name":{_quoted(timeline.names[name])},"cat":"{category}","pid":{process},'
+        f'"tid":{thread},"ts":{begin},"dur":{lasts},"args":{{{more}}}}}'
+    )

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from tfevents.profiler.cupti.trace import OVERHEADS, SYNCS, GpuTrace
-from tfevents.profiler.spans import Rows, Thread, places
+from tfevents.profiler.spans import Rows, Thread, numbers, places
 
 __all__ = ["EXTRA", "extras"]
 
@@ -62,7 +62,7 @@ def _ranges(gpu: GpuTrace, names: list[str], stop: int) -> Rows:
     markers = gpu.markers
     begun = markers[(markers["flags"] & (_MARK | _START)) > 0]
     ended = markers[(markers["flags"] & _END) > 0]
-    ends = dict(zip(ended["id"].tolist(), ended["time"].tolist(), strict=True))
+    ends = dict(numbers(ended, ("id", "time")))
     rows = np.zeros(len(begun), _FOUND)
     rows["start"], rows["thread"] = begun["time"], _threads(begun)
     rows["name"] = _names_in_domains(begun, gpu.names, names)
@@ -73,7 +73,7 @@ def _ranges(gpu: GpuTrace, names: list[str], stop: int) -> Rows:
 
 def _names_in_domains(markers: Rows, own: tuple[str, ...], names: list[str]) -> list[int]:
     """Names of markers; those of a domain begin with its name."""
-    keys = list(zip(markers["domain"].tolist(), markers["name"].tolist(), strict=True))
+    keys = list(numbers(markers, ("domain", "name")))
     texts = {key: f"{own[key[0]]}: {own[key[1]]}".removeprefix(": ") for key in keys}
     return _added(texts, keys, names)
 
@@ -81,11 +81,12 @@ def _names_in_domains(markers: Rows, own: tuple[str, ...], names: list[str]) -> 
 def _waits(gpu: GpuTrace, names: list[str]) -> Rows:
     """Synchronizations, in the thread of the call with their correlation."""
     rows = np.zeros(len(gpu.syncs), _FOUND)
-    callers = dict(zip(gpu.api["correlation"].tolist(), gpu.api["thread"].tolist(), strict=True))
+    waiting = gpu.api[np.isin(gpu.api["correlation"], gpu.syncs["correlation"])]
+    callers: dict[int, int] = dict(numbers(waiting, ("correlation", "thread")))
     callers.pop(0, None)  # is no correlation
     rows["start"], rows["end"] = gpu.syncs["start"], gpu.syncs["end"]
     rows["thread"] = [callers.get(number, 0) for number in gpu.syncs["correlation"].tolist()]
-    keys = list(zip(gpu.syncs["sync_kind"].tolist(), gpu.syncs["stream"].tolist(), strict=True))
+    keys = list(numbers(gpu.syncs, ("sync_kind", "stream")))
     texts = {
         (kind, stream): SYNCS.get(kind, "synchronize")
         + ("" if stream == _EVERY_STREAM else f" (stream {stream})")

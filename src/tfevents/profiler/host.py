@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["MAX_SPANS", "Recorder", "Ties", "activate", "annotate", "deactivate", "step"]
+__all__ = [
+    "MAX_SPANS", "Recorder", "Ties", "activate", "annotate", "deactivate", "step", "step_number",
+]
 
 MAX_SPANS = 1_000_000
 """Spans kept by default, about 200 bytes each while they are recorded."""
@@ -150,9 +152,7 @@ class step(annotate):  # noqa: N801 - used like a function
 
     def __init__(self, number: int, name: str = "step") -> None:
         super().__init__(name)
-        self._number = operator.index(number)
-        if not 0 <= self._number < 1 << 63:
-            raise ValueError(f"a step must be from 0 to 2**63 - 1, got {self._number}")
+        self._number = step_number(number)
 
     def __enter__(self) -> Self:
         if _recorder is not None:
@@ -161,6 +161,19 @@ class step(annotate):  # noqa: N801 - used like a function
 
     def _again(self) -> annotate:
         return step(self._number, self._name)
+
+
+def step_number(number: Any) -> int:
+    """Checks the number of a step.
+
+    Raises:
+        TypeError: it is no integer.
+        ValueError: it is negative or beyond 64 bits.
+    """
+    checked = operator.index(number)
+    if not 0 <= checked < 1 << 63:
+        raise ValueError(f"a step must be from 0 to 2**63 - 1, got {checked}")
+    return checked
 
 
 def _check_name(name: object) -> None:
@@ -173,11 +186,18 @@ def _check_name(name: object) -> None:
 # Recording ---------------------------------------------------------------------------------------
 
 
-class _Tied(threading.local):
-    """The spans that this thread pushed, innermost last."""
+class _Here(threading.local):
+    """This thread: its ident, and the spans that it pushed, innermost last.
 
-    def __init__(self) -> None:
+    Args:
+        names: gets the thread's name at the end of those that its ident had before, since the
+            system gives the ident of a thread that has ended to a later one.
+    """
+
+    def __init__(self, names: dict[int, list[str]]) -> None:
+        self.ident = get_ident()
         self.spans: list[_Open] = []
+        names.setdefault(self.ident, []).append(threading.current_thread().name)
 
 
 class Recorder:
@@ -197,19 +217,21 @@ class Recorder:
         self._room = max_spans
         self._dropped = 0
         self._ids = itertools.count(1)
-        self._tied = _Tied()
+        self._threads: dict[int, list[str]] = {}
+        self._here = _Here(self._threads)
         self._rows: list[tuple[Any, ...]] = []
         self._open: dict[int, _Open] = {}
         self._running = True
         self._epoch = _epoch_of_clock()
-        self._threads: dict[int, str] = {}
         self._begin = perf_counter_ns()
-        self._meet(get_ident())
 
     def open(self, owner: annotate, name: str, number: int = NO_STEP) -> _Open:
         """Begins a span in this thread, inside the current one."""
         span = _Open()
-        span.outer = outer = _current.get()
+        outer = _current.get()
+        while outer is not None and outer.closed:  # elsewhere, or before this task went on
+            outer = outer.outer
+        span.outer = outer
         if outer is not None and outer.recorder is self:
             span.parent, span.step = outer.id, outer.step
         else:
@@ -218,9 +240,7 @@ class Recorder:
         if span.marks_step:
             span.step = number
         span.owner, span.recorder, span.name = owner, self, name
-        span.thread = thread = get_ident()
-        if thread not in self._threads:
-            self._meet(thread)
+        span.thread = self._here.ident
         span.id = next(self._ids)
         span.tied = span.closed = False
         self._open[span.id] = span
@@ -257,13 +277,10 @@ class Recorder:
             )
         )
 
-    def _meet(self, ident: int) -> None:
-        self._threads[ident] = threading.current_thread().name
-
     # -- GPU work
 
     def _tie(self, span: _Open) -> None:
-        spans = self._tied.spans
+        spans = self._here.spans
         while spans and spans[-1].closed:  # closed in another thread, which cannot pop here
             self._pop(spans)
         if self._ties is not None and self._ties.push(span.id):
@@ -272,7 +289,7 @@ class Recorder:
 
     def _untie(self, span: _Open) -> None:
         """Pops a span; what was pushed after it, by other tasks, is pushed again."""
-        spans = self._tied.spans
+        spans = self._here.spans
         if span not in spans:
             return
         above: list[_Open] = []
@@ -299,9 +316,10 @@ class Recorder:
         self._running = False
         if self._memory is not None:
             self._memory.stop()
-        threads = tuple(Thread(ident, name) for ident, name in self._threads.items())
-        names, spans = _table(self._rows, [thread.ident for thread in threads], self._epoch)
-        self._rows = []
+        rows, self._rows = self._rows.copy(), []  # a thread may be about to append
+        known = list(self._threads.items())
+        threads = tuple(Thread(ident, _together(names)) for ident, names in known)
+        names, spans = _table(rows, [thread.ident for thread in threads], self._epoch)
         return HostTrace(
             self._begin + self._epoch, stop + self._epoch, threads, spans, names, self._dropped
         )
@@ -313,6 +331,12 @@ class Recorder:
         self._open.clear()
         if self._memory is not None:
             self._memory.stop()
+
+    def forget(self) -> None:
+        """In a forked child: gives up what it has, whatever other threads were about to do."""
+        if self._memory is not None:
+            self._memory.renew()
+        self.abandon()
 
 
 def activate(recorder: Recorder) -> None:
@@ -335,6 +359,12 @@ def _leave(span: _Open) -> None:
         around = around.outer
     if around is not None:
         _current.set(span.outer)
+
+
+def _together(names: list[str]) -> str:
+    """One name for the threads that had one ident."""
+    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    return ", ".join([*names[:3], *more])
 
 
 def _epoch_of_clock() -> int:

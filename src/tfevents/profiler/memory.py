@@ -50,6 +50,10 @@ class Memory:
             span.peak = max(span.peak, peak)
         return now
 
+    def renew(self) -> None:
+        """In a forked child: makes a new lock, since nobody will ever release the old one."""
+        self._lock = threading.Lock()
+
     def _resident(self) -> int:
         if self._statm < 0:
             return 0

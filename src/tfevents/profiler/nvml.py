@@ -43,14 +43,15 @@ class GpuMonitor(Closing):
                 "GpuMonitor needs nvidia-ml-py: pip install tfevents[gpu]"
             ) from error
         self._nvml = pynvml
-        self._prefix = prefix
+        self._prefix, self._open = prefix, False
         try:
             pynvml.nvmlInit()
+            self._open = True
+            count = pynvml.nvmlDeviceGetCount()
+            self._handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
         except pynvml.NVMLError as error:
+            self.close()
             raise RuntimeError(f"NVML does not work here: {error}") from error
-        self._open = True
-        count = pynvml.nvmlDeviceGetCount()
-        self._handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
 
     def read(self) -> dict[str, float]:
         """Tag to number, for each GPU by its index in NVML.

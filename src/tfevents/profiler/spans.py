@@ -5,13 +5,17 @@ All times are int64 nanoseconds since the epoch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_STEP", "SPAN", "HostTrace", "Rows", "Thread", "places"]
+__all__ = [
+    "CHUNK", "NO_STEP", "SPAN", "HostTrace", "Rows", "Thread", "chosen", "flat", "numbers",
+    "places", "slices",
+]
 
 Rows: TypeAlias = npt.NDArray[Any]
 """A one-dimensional structured array."""
@@ -74,3 +78,40 @@ def places(threads: tuple[Thread, ...], idents: Rows) -> npt.NDArray[np.int32]:
     known = {thread.ident & 0xFFFFFFFF: index for index, thread in enumerate(threads)}
     distinct, inverse = np.unique(idents, return_inverse=True)
     return np.array([known.get(ident, -1) for ident in distinct.tolist()], np.int32)[inverse]
+
+
+def chosen(rows: Rows, which: npt.NDArray[np.bool_]) -> Rows:
+    """The rows for which `which` holds; the same array, uncopied, if it does for all."""
+    return rows if which.all() else rows[which]
+
+
+def flat(rows: Rows, columns: tuple[str, ...]) -> Iterator[npt.NDArray[Any]]:
+    """Some columns; one that holds vectors gives a column for each of their elements."""
+    for name in columns:
+        column = rows[name]
+        yield from column.T if column.ndim > 1 else (column,)
+
+
+CHUNK = 1 << 16
+"""Rows that are worked on at a time where each needs much memory."""
+
+
+def slices(count: int) -> Iterator[slice]:
+    """Slices that cut so many rows into chunks."""
+    for at in range(0, count, CHUNK):
+        yield slice(at, at + CHUNK)
+
+
+def numbers(
+    rows: Rows, columns: tuple[str, ...], order: npt.NDArray[np.intp] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Some columns as Python numbers, row by row, many times faster than by the rows themselves.
+
+    Args:
+        rows: the rows.
+        columns: names; vectors become several numbers.
+        order: indices of the rows that are wanted; None for all.
+    """
+    for part in slices(len(rows if order is None else order)):
+        some = rows[part] if order is None else rows[order[part]]
+        yield from zip(*(column.tolist() for column in flat(some, columns)), strict=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfevents.profiler.spans import Rows
+from tfevents.profiler.spans import Rows, chosen
 from tfevents.profiler.timeline import COPY, Timeline
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def run_metadata(
     metadata = proto.RunMetadata()
     stats = metadata.step_stats
     spans, work = _of_step(timeline.spans, step), _of_step(timeline.work, step)
-    spans = spans[~spans["marks_step"]]
+    spans = chosen(spans, ~spans["marks_step"])
     _host_totals(stats, timeline, spans)
     for device in np.unique(work["device"]).tolist():
-        ours = work[work["device"] == device]
+        ours = chosen(work, work["device"] == device)
         _gpu_totals(stats, timeline, ours, device, step)
         _streams(stats, timeline, ours, device, detail)
     _threads(stats, timeline, spans[:detail])
@@ -56,7 +56,7 @@ def run_metadata(
 
 
 def _of_step(rows: Rows, step: int | None) -> Rows:
-    return rows if step is None else rows[rows["step"] == step]
+    return rows if step is None else chosen(rows, rows["step"] == step)
 
 
 # Totals of ops -----------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ or else by where the thread was when it launched. The name of that span is the n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from tfevents.profiler.cupti.trace import COPY_KINDS, MEMORY_KINDS, GpuTrace
 from tfevents.profiler.extras import extras
-from tfevents.profiler.spans import NO_STEP, SPAN, HostTrace, Rows, Thread, places
+from tfevents.profiler.spans import NO_STEP, SPAN, HostTrace, Rows, Thread, flat, numbers, places
 
 __all__ = [
     "ALLOCATION", "CALL", "COPY", "FILL", "GRAPH", "KERNEL", "MEMORY_EVENTS", "WORK", "Timeline",
@@ -123,11 +122,12 @@ def join(host: HostTrace, gpu: GpuTrace | None = None, step: int | None = None) 
     """
     gpu = GpuTrace() if gpu is None else gpu
     offset = len(host.names) + len(MEMORY_EVENTS) + 1
-    names = [*host.names, *MEMORY_EVENTS, _WHOLE, *gpu.names]
+    names = [*map(_sendable, host.names), *MEMORY_EVENTS, _WHOLE, *gpu.names]
     is_one_step = not host.spans["marks_step"].any()
     spans = _whole_step(host, step or 0, offset - 1) if is_one_step else host.spans
     spans = _with_steps(spans)
-    calls, threads = _calls(gpu.api, host.threads, offset)
+    named = tuple(Thread(thread.ident, _sendable(thread.name)) for thread in host.threads)
+    calls, threads = _calls(gpu.api, named, offset)
     work = _work(gpu, names, offset)
     launch = _first_of(gpu.api["correlation"], gpu.api["start"], work["correlation"])
     known = launch >= 0
@@ -147,9 +147,14 @@ def join(host: HostTrace, gpu: GpuTrace | None = None, step: int | None = None) 
     devices["name"] += offset
     dropped = [f"{host.dropped} host spans were dropped for want of room"] if host.dropped else []
     return Timeline(
-        host.start, host.stop, tuple(names), threads, spans, work[np.argsort(work["start"])],
-        calls, allocations, devices, rest, lines, (*gpu.notes, *dropped),
+        host.start, host.stop, tuple(names), threads, spans, work, calls,
+        allocations, devices, rest, lines, (*gpu.notes, *dropped),
     )
+
+
+def _sendable(text: str) -> str:
+    """Text that UTF-8 can carry; a lone surrogate, as in odd file names, becomes "?"."""
+    return text.encode("utf-8", "replace").decode()
 
 
 # Steps and owners --------------------------------------------------------------------------------
@@ -235,11 +240,12 @@ def _innermost(spans: Rows) -> tuple[Ints, Ints]:
 
 
 def _assign(rows: Rows, owner: Ints, spans: Rows, times: Ints) -> None:
-    """Ops and steps of rows, by their owners or else by time."""
+    """Ops and steps of rows, by their owners or else by time; a span that is a step is no op."""
     owned = owner >= 0
-    rows["op"][owned] = spans["name"][owner[owned]]
+    own = spans[owner[owned]]
+    rows["op"][owned] = np.where(own["marks_step"], 0, own["name"])
     rows["step"] = _step_at(spans, times)
-    rows["step"][owned] = spans["step"][owner[owned]]
+    rows["step"][owned] = own["step"]
 
 
 # Parts of the GPU trace --------------------------------------------------------------------------
@@ -269,8 +275,9 @@ def _calls(
 
 
 def _work(gpu: GpuTrace, names: list[str], offset: int) -> Rows:
-    """All that ran on GPUs; launches, ops and steps are still to be filled in."""
-    parts = []
+    """All that ran on GPUs, by start; launches, ops and steps are still to be filled in."""
+    tables = (gpu.kernels, gpu.memcpys, gpu.memsets, gpu.graphs)
+    work, at = np.zeros(sum(map(len, tables)), WORK), 0
     fills = _added(["Memset"], names, np.zeros(len(gpu.memsets), np.int32))
     for kind, rows, name, detail in (
         (KERNEL, gpu.kernels, gpu.kernels["name"] + offset, _kernel_details),
@@ -278,16 +285,18 @@ def _work(gpu: GpuTrace, names: list[str], offset: int) -> Rows:
         (FILL, gpu.memsets, fills, _fill_details),
         (GRAPH, gpu.graphs, _graph_names(gpu.graphs, names), None),
     ):
-        part = np.zeros(len(rows), WORK)
+        part = work[at : at + len(rows)]
+        at += len(rows)
         for column in ("start", "end", "device", "stream", "correlation"):
             part[column] = rows[column]
         part["kind"], part["name"] = kind, name
-        if detail is not None and len(rows):
+        if detail is not None:
             part["detail"] = detail(rows, names)
         if "bytes" in (rows.dtype.names or ()):
             part["bytes"] = rows["bytes"]
-        parts.append(part[(part["start"] > 0) & (part["end"] >= part["start"])])  # 0: not timed
-    return np.concatenate(parts)
+    order = np.argsort(work["start"], kind="stable")
+    timed = (work["start"] > 0) & (work["end"] >= work["start"])  # 0: not timed
+    return work[order[timed[order]]]
 
 
 def _added(texts: list[str], names: list[str], which: Ints) -> Ints:
@@ -297,33 +306,41 @@ def _added(texts: list[str], names: list[str], which: Ints) -> Ints:
     return start + which
 
 
-def _distinct(rows: Rows, columns: tuple[str, ...]) -> tuple[Rows, Ints]:
-    """The distinct rows of some columns, and which of them each row is."""
-    code = np.zeros(len(rows), np.int64)
-    for name in columns:
-        column = rows[name].reshape(len(rows), -1)
-        for index in range(column.shape[1]):
-            values, inverse = np.unique(column[:, index], return_inverse=True)
-            if len(values) > 1:
-                code = np.unique(code * len(values) + inverse, return_inverse=True)[1]
+def _distinct(rows: Rows, columns: tuple[str, ...]) -> tuple[Ints, Ints]:
+    """Where each distinct combination of some columns first is, and which of them a row has.
+
+    The columns become digits of one number, which is made small again before it overflows.
+    """
+    code, size = np.zeros(len(rows), np.int64), 1
+    for column in flat(rows, columns) if len(rows) else ():
+        base = int(column.max()) - int(column.min()) + 1
+        if base > _MOST:
+            digits, base = _ranks(column), len(rows)
+        else:
+            digits = (column - column.min()).astype(np.int64)
+        if size > _MOST:
+            code, size = _ranks(code), len(rows)
+        code, size = code * base + digits, size * base
     _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    return rows[first], inverse
+    return first, inverse
+
+
+_MOST = 1 << 31
+
+
+def _ranks(values: Ints) -> Ints:
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _kernel_details(rows: Rows, names: list[str]) -> Ints:
     columns = ("registers", "static_shared", "dynamic_shared", "grid", "block")
-    distinct, inverse = _distinct(rows, columns)
+    first, inverse = _distinct(rows, columns)
     texts = [
         f"regs:{registers} static_shared:{static} dynamic_shared:{dynamic} "
         f"grid:{x},{y},{z} block:{u},{v},{w}"
-        for registers, static, dynamic, (x, y, z), (u, v, w) in _columns(distinct, columns)
+        for registers, static, dynamic, x, y, z, u, v, w in numbers(rows, columns, first)
     ]
     return _added(texts, names, inverse)
-
-
-def _columns(rows: Rows, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    """The rows as tuples of Python numbers; many times faster than row by row."""
-    return zip(*(rows[name].tolist() for name in columns), strict=True)
 
 
 def _copy_names(rows: Rows, names: list[str]) -> Ints:
@@ -338,21 +355,21 @@ def _copy_name(kind: int) -> str:
 
 def _copy_details(rows: Rows, names: list[str]) -> Ints:
     columns = ("source_kind", "target_kind", "bytes", "target_device", "flags")
-    distinct, inverse = _distinct(rows, columns)
+    first, inverse = _distinct(rows, columns)
     texts = [
         f"kind_src:{_memory(source)} kind_dst:{_memory(target)} size:{size} dest:{device} "
         f"async:{flags & 1}"
-        for source, target, size, device, flags in _columns(distinct, columns)
+        for source, target, size, device, flags in numbers(rows, columns, first)
     ]
     return _added(texts, names, inverse)
 
 
 def _fill_details(rows: Rows, names: list[str]) -> Ints:
     columns = ("memory_kind", "bytes", "flags")
-    distinct, inverse = _distinct(rows, columns)
+    first, inverse = _distinct(rows, columns)
     texts = [
         f"kind:{_memory(kind)} num_bytes:{size} async:{flags & 1}"
-        for kind, size, flags in _columns(distinct, columns)
+        for kind, size, flags in numbers(rows, columns, first)
     ]
     return _added(texts, names, inverse)
 

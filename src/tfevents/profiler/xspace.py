@@ -16,19 +16,22 @@ goes through protobuf. Format: tsl/profiler/protobuf/xplane.proto.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tfevents.profiler._wire import Field, delimited, messages, varint
-from tfevents.profiler.spans import Rows
+from tfevents.profiler.spans import CHUNK, Rows, chosen, slices
 from tfevents.profiler.timeline import COPY, FILL, KERNEL, MEMORY_EVENTS, Timeline
 
 __all__ = ["encode"]
 
-Values = npt.NDArray[Any]
+Values: TypeAlias = npt.NDArray[Any]
+Stats: TypeAlias = "Callable[[_Plane, Rows], list[Field]]"
+"""What some rows of a line tell beside their times and names."""
 
 # Fields of XEvent and XStat: number and wire type.
 _EVENT_NAME, _OFFSET, _DURATION, _STAT = 0x08, 0x10, 0x18, 0x22
@@ -43,8 +46,9 @@ _STATS = (
     "compute_cap_major", "compute_cap_minor", "profile_start_time", "profile_stop_time",
 )
 _STAT_IDS = {name: number for number, name in enumerate(_STATS, 1)}
-_FIRST_STRING = 128
-"""Ids of the strings that stats refer to, after those of the stats themselves."""
+_FIRST_NAME = 128
+"""Ids from here on are of strings that stats refer to: of each name of the timeline, then of each
+name as that of an op ("dense/MatMul:MatMul"), then of others."""
 
 
 def encode(timeline: Timeline, host: str = "localhost") -> Iterator[bytes]:
@@ -81,70 +85,86 @@ class _Plane:
         self._timeline = timeline
         self._head = proto.XPlane(id=number, name=name)
         self._lines: list[bytes] = []
-        self._events: set[int] = set()
-        self._strings: dict[str, int] = {}
+        self._events, self._names, self._ops = np.zeros((3, len(timeline.names)), bool)
+        self._others: list[str] = []
 
     def stat(self, name: str, form: str, value: Any) -> None:
         """A fact about the plane as a whole."""
         self._head.stats.add(metadata_id=_STAT_IDS[name], **{form: value})
 
     def string(self, text: str) -> int:
-        """The id by which stats refer to a string."""
-        return self._strings.setdefault(text, _FIRST_STRING + len(self._strings))
+        """The id by which stats refer to a string that is no name of the timeline."""
+        self._others.append(text)
+        return _FIRST_NAME + 2 * len(self._names) + len(self._others) - 1
 
-    def strings(self, names: Values, form: str = "{}") -> Values:
-        """The ids of names of the timeline, each put into a form ("{}:{last part}")."""
-        distinct, inverse = np.unique(names, return_inverse=True)
-        texts = [self._timeline.names[name] for name in distinct.tolist()]
-        ids = [self.string(form.format(text, text.rsplit("/", 1)[-1])) for text in texts]
-        return np.array(ids, np.int64)[inverse]
+    def strings(self, names: Values) -> Values:
+        """The ids by which stats refer to names of the timeline."""
+        self._names[names] = True
+        return names + _FIRST_NAME
 
     def op(self, names: Values) -> Field:
         """The stat that tells which op an event belongs to, where it is known."""
-        ids = self.strings(names, "{}:{}")
+        self._ops[names[names > 0]] = True
+        ids = names + (_FIRST_NAME + len(self._names))
         return _stat("tf_op", _REFERENCE, ids, names > 0)
 
-    def line(self, number: int, name: str, events: list[bytes]) -> None:
-        """Adds a line of encoded events."""
+    def line(self, number: int, name: str, rows: Rows, stats: Stats) -> None:
+        """Adds a line of events: rows with start, end and a name of the timeline."""
         from tfevents import proto
 
         head = proto.XLine(id=number, display_id=number, name=name).SerializeToString()
+        events = (self._events_of(rows[part], stats) for part in slices(len(rows)))
         self._lines += delimited(3, [head, *events])
 
-    def events(self, rows: Rows, names: Values, stats: list[Field]) -> list[bytes]:
-        """Encodes events; names are those of the timeline."""
-        self._events.update(np.unique(names).tolist())
+    def _events_of(self, rows: Rows, stats: Stats) -> bytes:
+        self._events[rows["name"]] = True
         start = np.maximum(rows["start"] - self._timeline.start, 0)
         duration = np.maximum(rows["end"] - rows["start"], 0)
         fields = [
-            Field(_EVENT_NAME, names + 1),  # 0 would be no id
+            Field(_EVENT_NAME, rows["name"] + 1),  # 0 would be no id
             Field(_OFFSET, start * 1000),
             Field(_DURATION, duration * 1000),
-            *stats,
+            *stats(self, rows),
         ]
-        return messages(_LINE_EVENTS, fields) if len(rows) else []
+        return messages(_LINE_EVENTS, fields)
 
     def parts(self) -> list[bytes]:
         """The serialized plane."""
-        from tfevents import proto
+        names = self._timeline.names
+        events = ((number + 1, names[number]) for number in np.flatnonzero(self._events).tolist())
+        return [
+            self._head.SerializeToString(), *self._lines, *_tables("event_metadata", events),
+            *_tables("stat_metadata", self._strings()),
+        ]
 
-        tables = proto.XPlane()
-        for name in self._events:
-            entry = tables.event_metadata[name + 1]
-            entry.id, entry.name = name + 1, self._timeline.names[name]
-        for text, number in [*_STAT_IDS.items(), *self._strings.items()]:
-            stat = tables.stat_metadata[number]
-            stat.id, stat.name = number, text
-        return [self._head.SerializeToString(), *self._lines, tables.SerializeToString()]
+    def _strings(self) -> Iterator[tuple[int, str]]:
+        """All ids that stats use, and what they stand for."""
+        names = self._timeline.names
+        yield from ((number, name) for name, number in _STAT_IDS.items())
+        for number in np.flatnonzero(self._names).tolist():
+            yield _FIRST_NAME + number, names[number]
+        for number in np.flatnonzero(self._ops).tolist():
+            kind = names[number].rsplit("/", 1)[-1]
+            yield _FIRST_NAME + len(names) + number, f"{names[number]}:{kind}"
+        yield from enumerate(self._others, _FIRST_NAME + 2 * len(names))
+
+
+def _tables(field: str, entries: Iterator[tuple[int, str]]) -> Iterator[bytes]:
+    """A map of a plane from ids to names, in chunks: as a whole it would need much memory."""
+    from tfevents import proto
+
+    while chunk := list(itertools.islice(entries, CHUNK)):
+        plane = proto.XPlane()
+        table = getattr(plane, field)
+        for number, name in chunk:
+            entry = table[number]
+            entry.id, entry.name = number, name
+        yield plane.SerializeToString()
 
 
 def _stat(name: str, form: int, values: Values, present: Values | None = None) -> Field:
     head = bytes((_STAT_NAME,)) + varint(_STAT_IDS[name])
     return Field(form, values, present, (_STAT, head))
-
-
-def _always(count: int, value: int) -> Values:
-    return np.full(count, value)
 
 
 # The host ----------------------------------------------------------------------------------------
@@ -170,77 +190,78 @@ def _host_plane(timeline: Timeline) -> _Plane:
         tail["step"], tail["correlation"] = -1, calls["correlation"][called]
         rows = rows[np.lexsort((-rows["end"], rows["start"]))]
         if len(rows):
-            plane.line(number + 1, thread.name, _host_events(plane, rows))
+            plane.line(number + 1, thread.name, rows, _host_stats)
     _memory_line(plane, timeline)
     after_memory = len(timeline.threads) + 2
     for line, name in enumerate(timeline.extra_lines):
         rows = timeline.extras[timeline.extras["line"] == line]
-        plane.line(after_memory + line, name, plane.events(rows, rows["name"], []))
+        plane.line(after_memory + line, name, rows, lambda plane, rows: [])
     return plane
 
 
-def _host_events(plane: _Plane, rows: Rows) -> list[bytes]:
+def _host_stats(plane: _Plane, rows: Rows) -> list[Field]:
     is_step = rows["step"] >= 0
-    op = np.where(rows["span"] & ~is_step, rows["name"], 0)
-    count = len(rows)
-    stats = [
-        plane.op(op),
+    return [
+        plane.op(np.where(rows["span"] & ~is_step, rows["name"], 0)),
         _stat("step_num", _SIGNED, rows["step"], is_step),
-        _stat("_r", _SIGNED, _always(count, 1), is_step),
+        _stat("_r", _SIGNED, np.ones(len(rows), np.int64), is_step),
         _stat("correlation_id", _UNSIGNED, rows["correlation"], rows["correlation"] > 0),
     ]
-    return plane.events(rows, rows["name"], stats)
 
 
-# Fields of a memory event that are numbers, in the order of `_memory_rows`.
 _MEMORY = (
     "bytes_allocated", "peak_bytes_in_use", "bytes_available", "requested_bytes",
     "allocation_bytes", "addr",
+)
+_MEMORY_ROW = np.dtype(
+    [("start", "i8"), ("end", "i8"), ("name", "i4"), ("op", "i4"), ("allocator", "i8")]
+    + [(name, "i8") for name in _MEMORY]
 )
 
 
 def _memory_line(plane: _Plane, timeline: Timeline) -> None:
     """What the memory profile reads: every change, and what was in use after it."""
     spans, allocations = timeline.spans, timeline.allocations
-    line: list[bytes] = []
     traced = spans[(spans["live"] != 0) & ~spans["marks_step"]]
+    parts = []
     if len(traced):
         traced = traced[np.argsort(traced["end"], kind="stable")]
-        used = traced["traced"]
-        columns = (used, np.maximum.accumulate(used), 0 * used, np.abs(traced["live"]))
-        line += _memory_events(
-            plane, timeline, traced["end"], traced["live"], traced["name"], "python", columns,
-            0 * used,
-        )
+        change, used = traced["live"], traced["traced"]
+        rows = _memory_rows(plane, timeline, traced["end"], change, used, "python")
+        rows["op"] = traced["name"]
+        parts.append(rows)
     for number in np.unique(allocations["device"]).tolist():
-        rows = allocations[allocations["device"] == number]
-        used = np.maximum(np.cumsum(rows["bytes"]), 0)
+        ours = allocations[allocations["device"] == number]
+        change, used = ours["bytes"], np.maximum(np.cumsum(ours["bytes"]), 0)
+        rows = _memory_rows(plane, timeline, ours["time"], change, used, f"gpu_{number}")
         size = timeline.devices["memory"][timeline.devices["id"] == number].astype(np.int64)
-        free = np.maximum((int(size[0]) if len(size) else 0) - used, 0)
-        columns = (used, np.maximum.accumulate(used), free, np.abs(rows["bytes"]))
-        line += _memory_events(
-            plane, timeline, rows["time"], rows["bytes"], rows["op"], f"gpu_{number}", columns,
-            rows["address"],
-        )
-    if line:
-        plane.line(len(timeline.threads) + 1, "memory", line)
+        rows["bytes_available"] = np.maximum((int(size[0]) if len(size) else 0) - used, 0)
+        rows["op"], rows["addr"] = ours["op"], ours["address"]
+        parts.append(rows)
+    if parts:
+        plane.line(len(timeline.threads) + 1, "memory", np.concatenate(parts), _memory_stats)
 
 
-def _memory_events(
-    plane: _Plane, timeline: Timeline, times: Values, change: Values, op: Values, allocator: str,
-    columns: tuple[Values, ...], address: Values,
-) -> list[bytes]:
-    rows = np.zeros(len(times), [("start", "i8"), ("end", "i8")])
+def _memory_rows(
+    plane: _Plane, timeline: Timeline, times: Values, change: Values, used: Values, allocator: str
+) -> Rows:
+    rows = np.zeros(len(times), _MEMORY_ROW)
     rows["start"] = rows["end"] = times
     allocated, released = (timeline.names.index(name) for name in MEMORY_EVENTS)
-    numbers = (*columns, columns[-1], address)
-    stats = [
-        _stat(name, _SIGNED, values) for name, values in zip(_MEMORY, numbers, strict=True)
+    rows["name"] = np.where(change > 0, allocated, released)
+    rows["allocator"] = plane.string(allocator)
+    rows["bytes_allocated"], rows["peak_bytes_in_use"] = used, np.maximum.accumulate(used)
+    rows["requested_bytes"] = rows["allocation_bytes"] = np.abs(change)
+    return rows
+
+
+def _memory_stats(plane: _Plane, rows: Rows) -> list[Field]:
+    return [
+        *(_stat(name, _SIGNED, rows[name]) for name in _MEMORY),
+        _stat("allocator_name", _REFERENCE, rows["allocator"]),
+        # xprof counts these as executions of the op, too, as it does with TensorFlow's own
+        _stat("tf_op", _REFERENCE, plane.strings(rows["op"]), rows["op"] > 0),
     ]
-    stats.append(_stat("allocator_name", _REFERENCE, _always(len(rows), plane.string(allocator))))
-    # xprof counts these as executions of the op, too, as it does with TensorFlow's own
-    stats.append(_stat("tf_op", _REFERENCE, plane.strings(op), op > 0))
-    return plane.events(rows, np.where(change > 0, allocated, released), stats)
 
 
 # GPUs --------------------------------------------------------------------------------------------
@@ -253,11 +274,11 @@ def _gpu_plane(timeline: Timeline, number: int) -> _Plane:
     plane = _Plane(timeline, number + 1, f"/device:GPU:{number}")
     for device in timeline.devices[timeline.devices["id"] == number][:1]:
         _describe(plane, device)
-    work = timeline.work[timeline.work["device"] == number]
+    work = chosen(timeline.work, timeline.work["device"] == number)
     for stream in np.unique(work["stream"]).tolist():
-        rows = work[work["stream"] == stream]
+        rows = chosen(work, work["stream"] == stream)
         kinds = ",".join(_KINDS[kind] for kind in np.unique(rows["kind"]).tolist())
-        plane.line(stream, f"Stream #{stream}({kinds})", _work_events(plane, rows))
+        plane.line(stream, f"Stream #{stream}({kinds})", rows, _work_stats)
     return plane
 
 
@@ -274,13 +295,11 @@ def _describe(plane: _Plane, device: Any) -> None:
         plane.stat(name, "uint64_value", int(device[column]) * factor)
 
 
-def _work_events(plane: _Plane, rows: Rows) -> list[bytes]:
+def _work_stats(plane: _Plane, rows: Rows) -> list[Field]:
     details = plane.strings(rows["detail"])
-    stats = [
-        _stat(name, _REFERENCE, details, rows["kind"] == kind) for kind, name in _DETAILS.items()
+    return [
+        *(_stat(name, _REFERENCE, details, rows["kind"] == kind)
+          for kind, name in _DETAILS.items()),
+        plane.op(rows["op"]),
+        _stat("correlation_id", _UNSIGNED, rows["correlation"], rows["correlation"] > 0),
     ]
-    stats.append(plane.op(rows["op"]))
-    stats.append(
-        _stat("correlation_id", _UNSIGNED, rows["correlation"], rows["correlation"] > 0)
-    )
-    return plane.events(rows, rows["name"], stats)
