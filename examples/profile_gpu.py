@@ -59,20 +59,22 @@ def main() -> None:
     parser.add_argument("--logdir", default="logs/profile_gpu")
     parser.add_argument("--steps", type=int, default=5)
     arguments = parser.parse_args()
+    if arguments.steps < 1:
+        parser.error("--steps must be at least 1")
 
     status = cupti.status()
     if not status:
-        sys.stdout.write(f"{status.reason}\n")
+        print(status.reason)
         return
     try:
         x, wait = first_array()
     except ImportError as error:
-        sys.stdout.write(f"This example needs torch or CuPy: {error}\n")
+        print(f"This example needs torch or CuPy: {error}")
         return
     (x @ x).sum()  # what happens only once shall not be in the profile
     wait()
     with SummaryWriter(arguments.logdir) as writer:
-        writer.file_writer.add_onnx_graph(build_graph().build())
+        writer.add_graph(build_graph().build())
         with profile(writer, gpu=True) as profiled:
             for step in range(arguments.steps):
                 with profile.step(step):
@@ -82,11 +84,15 @@ def main() -> None:
                         y.sum()
                     wait()
     recording = profiled.recording
-    sys.stdout.write(f"{len(recording.timeline.work)} pieces of GPU work recorded\n")
+    print(f"{len(recording.timeline.work)} pieces of GPU work recorded")
     for note in recording.timeline.notes:
-        sys.stdout.write(f"note: {note}\n")
-    sys.stdout.write(f"tensorboard --logdir {arguments.logdir}\n")
+        print(f"note: {note}")
+    print(f"tensorboard --logdir {arguments.logdir}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was logged so far can be read", file=sys.stderr)
+        raise SystemExit(130) from None

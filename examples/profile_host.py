@@ -18,7 +18,7 @@ import sys
 
 import numpy as np
 
-from tfevents import SummaryWriter
+from tfevents import SummaryWriter, proto
 from tfevents.graph import GraphBuilder
 from tfevents.profiler import annotate, profile
 
@@ -76,6 +76,8 @@ def main() -> None:
     parser.add_argument("--logdir", default="logs/profile_host")
     parser.add_argument("--steps", type=int, default=5)
     arguments = parser.parse_args()
+    if arguments.steps < 1:
+        parser.error("--steps must be at least 1")
 
     rng = np.random.default_rng(0)
     layers = [
@@ -83,7 +85,7 @@ def main() -> None:
         for number, (inputs, outputs) in enumerate(itertools.pairwise(SIZES), 1)
     ]
     with SummaryWriter(arguments.logdir) as writer:
-        writer.file_writer.add_onnx_graph(build_graph(layers).build())
+        writer.add_graph(build_graph(layers).build())
         with profile(writer, memory=True, chrome=f"{arguments.logdir}/trace.json.gz") as profiled:
             for step in range(arguments.steps):
                 with profile.step(step):
@@ -92,17 +94,20 @@ def main() -> None:
                         x = layer(x)
                     softmax(x)
     table(profiled.recording.run_metadata())
-    sys.stdout.write(f"tensorboard --logdir {arguments.logdir}\n")
+    print(f"tensorboard --logdir {arguments.logdir}")
 
 
-def table(metadata: object) -> None:
+def table(metadata: proto.RunMetadata) -> None:
     """Prints time and memory of each op, over all steps."""
     device = metadata.step_stats.dev_stats[0]
-    sys.stdout.write(f"{'op':<20}{'time, µs':>10}{'memory, bytes':>15}\n")
+    print(f"{'op':<20}{'time, µs':>10}{'memory, bytes':>15}")
     for node in device.node_stats:
-        row = f"{node.node_name:<20}{node.all_end_rel_micros:>10}{node.memory[0].total_bytes:>15}"
-        sys.stdout.write(f"{row}\n")
+        print(f"{node.node_name:<20}{node.all_end_rel_micros:>10}{node.memory[0].total_bytes:>15}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was logged so far can be read", file=sys.stderr)
+        raise SystemExit(130) from None

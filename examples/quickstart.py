@@ -287,8 +287,8 @@ def main() -> int:
     parser.add_argument("--epochs", type=int, default=Config.epochs)
     parser.add_argument("--seed", type=int, default=Config.seed)
     options = parser.parse_args()
-    if options.epochs < 1:
-        parser.error("--epochs must be at least 1")
+    if options.epochs < 1 or options.seed < 0:
+        parser.error("--epochs must be at least 1, --seed at least 0")
 
     logdir = fresh(options.logdir)
     try:

@@ -84,7 +84,7 @@ def test_two_runs(captured_events: CapturedLog) -> None:
     slow = captured_events.scalars("train/loss", run="slow").values[-1]
     fast = captured_events.scalars("train/loss", run="fast").values[-1]
     assert fast < slow
-    assert not Path("logs").exists()
+    assert not Path("logs/slow").exists()
 
 
 def test_too_large_a_step_diverges(captured_events: CapturedLog) -> None:

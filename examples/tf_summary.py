@@ -11,6 +11,7 @@ stands: integers of 2**63 and more, and a reader for the files.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -191,4 +192,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was logged so far can be read", file=sys.stderr)
+        raise SystemExit(130) from None

@@ -146,4 +146,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was logged so far can be read", file=sys.stderr)
+        raise SystemExit(130) from None

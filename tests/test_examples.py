@@ -194,27 +194,44 @@ def test_quickstart_keeps_runs_apart(tmp_path: Path) -> None:
         assert steps(load(logdir / "validation"), "epoch/loss") == [STEPS_AN_EPOCH]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_quickstart_interrupted_leaves_a_whole_log(tmp_path: Path) -> None:
+def interrupted(name: str, *arguments: str, cwd: Path, after: int) -> str:
+    """Ctrl-C when an event file has so many bytes; returns what the example said."""
     process = subprocess.Popen(
-        [sys.executable, str(EXAMPLES / "quickstart.py"), "--epochs", "1000000"], cwd=tmp_path,
+        [sys.executable, str(EXAMPLES / name), *arguments], cwd=cwd,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    train = tmp_path / "logs" / "quickstart" / "train"
     end = time.monotonic() + 120
-    while sum(file.stat().st_size for file in train.glob("*tfevents*")) < 300_000:
+    while not any(file.stat().st_size > after for file in cwd.glob("logs/**/*tfevents*")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[1:] == [
-        "interrupted; what was logged so far is in logs/quickstart"
-    ]
-    logged = steps(load(train), "epoch/loss")
+    return said
+
+
+needs_sigint = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no SIGINT for one process"
+)
+
+
+@needs_sigint
+def test_quickstart_interrupted_leaves_a_whole_log(tmp_path: Path) -> None:
+    said = interrupted("quickstart.py", "--epochs", "1000000", cwd=tmp_path, after=300_000)
+    assert said == "\ninterrupted; what was logged so far is in logs/quickstart\n"
+    logged = steps(load(tmp_path / "logs" / "quickstart" / "train"), "epoch/loss")
     assert len(logged) > 1
     assert logged == list(range(STEPS_AN_EPOCH, STEPS_AN_EPOCH * len(logged) + 1, STEPS_AN_EPOCH))
+
+
+@needs_sigint
+@pytest.mark.parametrize(
+    ("name", "endless"), [("hparams.py", "--epochs"), ("profile_host.py", "--steps")]
+)
+def test_interrupted_in_one_line(tmp_path: Path, name: str, endless: str) -> None:
+    said = interrupted(name, endless, "1000000", cwd=tmp_path, after=100)
+    assert said == "\ninterrupted; what was logged so far can be read\n"
 
 
 def test_quickstart_fails_when_the_log_disagrees(tmp_path: Path) -> None:

@@ -36,30 +36,6 @@ def test_programs_of_the_readme(program: str, tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("page", "needs", "before"),
-    [
-        ("reading", ["pandas"], ""),
-        ("testing", [], ""),
-        ("profiling", ["numpy"], "import numpy as np\n\nx = kernel = np.ones((4, 4))\n"),
-    ],
-)
-def test_programs_of_a_page(page: str, needs: list[str], before: str, tmp_path: Path) -> None:
-    """The blocks of a page, one after the other; those of tests as one file of tests."""
-    for name in needs:
-        pytest.importorskip(name)
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    (tmp_path / "test_page.py").write_text(before + "\n".join(blocks), encoding="utf-8")
-    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--update-event-baselines"]
-    command = [sys.executable, *(options if page == "testing" else []), "test_page.py"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_the_readme_has_programs() -> None:
     assert len(PROGRAMS) >= 5
     assert any("def test_" in program for program in PROGRAMS)
