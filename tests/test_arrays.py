@@ -4,6 +4,7 @@ import array as array_module
 import re
 import sys
 import types
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -115,11 +116,43 @@ def test_to_numpy_reads_pillow_images() -> None:
         (Broken(), "on fire"),
         (object(), "object"),
         (iter(()), "iterator"),
+        (np.timedelta64(3, "s"), "timedelta64"),
+        (np.timedelta64(3, "ns"), "timedelta64"),
+        ([np.timedelta64(3, "ns")], "timedelta64"),
+        (np.ma.masked, "1 of these are masked"),
+        (np.ma.array([1.0, 2.0, 3.0], mask=[True, False, True]), "2 of these are masked"),
+        ([1.0, np.ma.masked], "masked"),
     ],
 )
-def test_to_numpy_refuses_by_name(data: object, text: str) -> None:
+@pytest.mark.parametrize("read", [arrays.to_numpy, arrays.scalar])
+def test_what_is_no_array_of_numbers_is_refused_by_name(
+    read: Callable[..., Any], data: object, text: str
+) -> None:
     with pytest.raises(TypeError, match=f"tag 'loss/x'.*{re.escape(text)}"):
-        arrays.to_numpy(data, tag="loss/x")
+        read(data, tag="loss/x")
+
+
+def test_masked_arrays_without_masked_elements_are_arrays() -> None:
+    for mask in (False, [False, False]):
+        found = arrays.to_numpy(np.ma.array([1, 2], mask=mask))
+        assert type(found) is np.ndarray
+        assert found.tolist() == [1, 2]
+    with pytest.raises(TypeError, match=r"tag 't'.*masked"):
+        arrays.as_tensor(np.ma.array([1, 2], mask=[False, True]), tag="t")
+
+
+@pytest.mark.parametrize("read", [arrays.to_numpy, arrays.scalar, arrays.as_tensor])
+def test_sequences_without_end_are_refused(read: Callable[..., Any]) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match=r"tag 't'.*nested too deeply"):
+        read(endless, tag="t")
+
+
+def test_durations_are_no_tensors_of_integers() -> None:
+    for data in (np.timedelta64(3, "ns"), [np.timedelta64(3, "ns")], [np.timedelta64(3, "s")]):
+        with pytest.raises(ValueError, match="tag 't'"):
+            arrays.as_tensor(data, tag="t")
 
 
 def test_to_numpy_refuses_ragged_sequences() -> None:

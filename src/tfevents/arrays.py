@@ -23,6 +23,7 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _PYTHON_NUMBERS = (bool, int, float, complex)
 SEQUENCES = (list, tuple, range)
 REFUSED = (type(None), str, bytes, bytearray, dict, set, frozenset)
+_REAL_NUMBERS = (int, np.floating, np.integer, np.bool_)  # NumPy has durations among integers
 _LEAF_TYPES = (*_PYTHON_NUMBERS, str, bytes)
 _KNOWN = (*_LEAF_TYPES, *SEQUENCES, *REFUSED, np.generic)
 
@@ -40,15 +41,19 @@ def to_numpy(data: object, *, tag: str = "") -> Array:
 
     Raises:
         TypeError: no numbers, or not in a dense array: None, dict, str, sparse, meta and quantized
-            tensors.
-        ValueError: nested sequences of unequal lengths, or a number beyond every type.
+            tensors, arrays with masked elements.
+        ValueError: nested sequences of unequal lengths or without end, or a number beyond every
+            type.
     """
     if type(data) is np.ndarray:
         return _numeric(data, data, tag)
     if isinstance(data, REFUSED):
         raise _refusal(data, tag, "numbers or an array are needed")
     if isinstance(data, SEQUENCES):
-        return _numeric(_stacked(data, tag), data, tag)
+        try:
+            return _numeric(_stacked(data, tag), data, tag)
+        except RecursionError:
+            raise _endless(tag) from None
     return _numeric(_read(data, tag), data, tag)
 
 
@@ -61,7 +66,7 @@ def scalar(data: object, *, tag: str = "") -> float:
     """
     if type(data) is float:
         return data
-    if isinstance(data, (int, np.floating, np.integer, np.bool_)):
+    if not isinstance(data, np.timedelta64) and isinstance(data, _REAL_NUMBERS):
         return _float_of(data, data, tag)
     found = to_numpy(data, tag=tag)
     if found.size != 1:
@@ -93,6 +98,10 @@ def _describe(found: Array, data: object) -> str:
     return f"{type(data).__name__} of shape {found.shape} and dtype {found.dtype}"
 
 
+def _endless(tag: str) -> ValueError:
+    return ValueError(f"{_about(tag)}sequences are nested too deeply")
+
+
 def _refusal(data: object, tag: str, wanted: str) -> TypeError:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -105,7 +114,7 @@ def _refusal(data: object, tag: str, wanted: str) -> TypeError:
 
 def _read(data: Any, tag: str) -> Array:
     """The array an object stands for, in its own dtype (bfloat16, strings, objects too)."""
-    if isinstance(data, (np.ndarray, np.generic)):
+    if type(data) is np.ndarray or isinstance(data, np.generic):
         return np.asarray(data)
     if isinstance(data, _PYTHON_NUMBERS):
         return _from_python_number(data, tag)
@@ -169,6 +178,14 @@ def _from_cupy(data: Any) -> Array:
     return np.asarray(data.get())
 
 
+def _from_masked(data: Any) -> Array:
+    hidden = int(data.mask.sum())
+    if hidden:
+        raise _Refused(f"numbers are needed, {hidden} of these are masked (call filled())")
+    found: Array = data.data
+    return found
+
+
 def _refuse_sparse(data: Any) -> Array:
     raise _Refused("a dense array is needed, this one is sparse (call toarray())")
 
@@ -195,6 +212,7 @@ _CONVERTERS: tuple[tuple[str, Callable[[Any], Array]], ...] = (
     ("tensorflow", _from_tensorflow),
     ("cupy", _from_cupy),
     ("scipy.sparse", _refuse_sparse),
+    ("numpy.ma", _from_masked),
 )
 
 
@@ -296,7 +314,10 @@ def _encoded(item: object, tag: str) -> bytes:
 def _inferred(data: object, tag: str) -> Array:
     shape: list[int] = []
     leaves: list[Any] = []
-    _collect(data, 0, shape, leaves, tag)
+    try:
+        _collect(data, 0, shape, leaves, tag)
+    except RecursionError:
+        raise _endless(tag) from None
     kinds = {_kind_of(leaf, tag) for leaf in leaves} or {"f"}
     if kinds == {"i", "f"}:
         kinds = {"f"}
@@ -332,7 +353,7 @@ def _ragged(tag: str) -> ValueError:
 def _kind_of(leaf: object, tag: str) -> str:
     if isinstance(leaf, (bool, np.bool_)):
         return "b"
-    if isinstance(leaf, (int, np.integer)):
+    if not isinstance(leaf, np.timedelta64) and isinstance(leaf, (int, np.integer)):
         return "i"
     if isinstance(leaf, (float, np.floating)):
         return "f"

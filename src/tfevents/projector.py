@@ -92,7 +92,7 @@ def write_embedding(
             that is not local; nothing is written then.
         OSError: the system refused; what was begun is removed.
     """
-    step = steps.lenient(global_step)
+    step = steps.named(steps.lenient, global_step, tag)
     points = checked_points(mat, tag)
     files: _Files = {_TENSORS: tensor_lines(points, tag)}
     if metadata is not None:
