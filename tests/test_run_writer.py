@@ -83,6 +83,7 @@ def test_values_that_are_refused_with_tag_and_type(
         ("filename_suffix", 5, TypeError), ("filename_suffix", "/x", ValueError),
         ("max_queue", "10", TypeError), ("max_queue", {}, TypeError),
         ("max_queue", math.nan, ValueError), ("flush_secs", "1", TypeError),
+        ("flush_secs", 10**400, ValueError), ("flush_secs", np.zeros(2), TypeError),
         ("flush_secs", None, TypeError), ("flush_secs", math.nan, ValueError),
         ("purge_step", "1", TypeError), ("on_error", "ignore", ValueError),
         ("store", 5, TypeError), ("store", "memory", TypeError), ("store", {}, TypeError),
@@ -196,16 +197,29 @@ def test_tags_with_lone_surrogates_are_value_errors_in_the_call(tmp_path: Path) 
     assert scalars(tmp_path) == [("ok", 1, 1.0)]
 
 
-@pytest.mark.parametrize("wall_time", [0, -5.5, 1e18, 1700000000.123456, np.float64(2.5)])
+@pytest.mark.parametrize("wall_time", [0, -5.5, 1e18, 1700000000.123456, np.float64(2.5), INF])
 def test_wall_times_are_kept_exactly(tmp_path: Path, wall_time: Any) -> None:
     write(tmp_path, "a", 1, 0, wall_time=wall_time)
     assert events(tmp_path)[0].wall_time == float(wall_time)
 
 
-@pytest.mark.parametrize("wall_time", ["noon", 10**400, object()])
+@pytest.mark.parametrize(
+    "wall_time", ["noon", "5", b"5", 10**400, object(), NAN, np.zeros(2), 1j, Decimal("sNaN")]
+)
 def test_wall_times_that_are_refused_with_the_tag(tmp_path: Path, wall_time: Any) -> None:
     with RunWriter(tmp_path) as writer, pytest.raises((TypeError, ValueError), match="'the/tag'"):
         writer.add_scalar("the/tag", 1, 0, wall_time)
+
+
+def test_wall_times_that_are_not_a_number_are_refused_in_whole_events_too(tmp_path: Path) -> None:
+    """TensorBoard's data server stops reading a file at such an event."""
+    with RunWriter(tmp_path) as writer:
+        for event in (proto.Event(wall_time=NAN), proto.Event(wall_time=NAN, step=1)):
+            with pytest.raises(ValueError, match="wall time"):
+                writer.add_event(event)
+            with pytest.raises(ValueError, match="wall time"):
+                writer.add_event(event.SerializeToString())
+    assert events(tmp_path) == []
 
 
 def test_wall_times_are_now_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,6 +391,18 @@ def test_fork_and_spawn_a_copy_is_a_new_file_in_the_same_directory(
     assert [path.suffix for path in event_files(tmp_path / "run")] == [".x", ".x"]
     assert sorted(scalars(tmp_path)) == [("one", 1, 1), ("other", 1, 1)]
     assert sum(event.HasField("session_log") for event in events(tmp_path)) == 1
+
+
+def test_fork_and_spawn_a_copy_goes_where_the_writer_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with RunWriter("run") as writer:
+        monkeypatch.chdir("else")
+        through_pickle(writer).close()
+    assert len(event_files(tmp_path / "run")) == 2
+    assert writer.directory == str(tmp_path / "run")
 
 
 @pytest.mark.parametrize(

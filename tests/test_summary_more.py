@@ -142,6 +142,18 @@ def test_embedding(tmp_path: Path) -> None:
     assert events(tmp_path) == []
 
 
+def test_an_embedding_lies_beside_the_events_wherever_the_program_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with summary.create_file_writer("run").as_default(step=3):
+        monkeypatch.chdir("else")
+        assert summary.embedding("words", POINTS[0])
+    assert (tmp_path / "run" / "projector_config.pbtxt").exists()
+    assert list((tmp_path / "else").iterdir()) == []
+
+
 def test_figure(tmp_path: Path) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import errno
 import gc
 import glob
 import json
 import os
 import pickle
+import shutil
 import threading
 import warnings
 from pathlib import Path
@@ -14,10 +18,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
 from tfevents import FileWriter, SummaryWriter, proto
 from tfevents import summary_writer as module
+from tfevents.errors import TfEventsError
+from tfevents.store import LocalStore
 
 GRAY = np.arange(48, dtype=np.uint8).reshape(3, 4, 4)
 
@@ -79,6 +86,28 @@ def test_a_file_writer_that_was_closed_can_be_reopened(tmp_path: Path) -> None:
     assert points(tmp_path) == [("a", 0, 1.0), ("a", 1, 2.0)]
 
 
+@pytest.mark.parametrize("call", ["flush", "close"])
+def test_a_fault_in_one_run_keeps_none_of_the_others_from_the_disk(
+    tmp_path: Path, call: str
+) -> None:
+    def fail(tag: str) -> Any:
+        raise KeyError("odd")
+
+    writer = SummaryWriter(tmp_path)
+    writer.add_scalars("x", {"a": 1, "b": 2}, 0)
+    runs = [file.run for file in (writer.all_writers or {}).values()]
+    for run in runs:
+        run.flush()
+        run.add_scalar("late", 3, 1)
+    runs[0].add_value("bad", fail, 0)
+    with pytest.raises(TfEventsError, match="odd"):
+        getattr(writer, call)()
+    for name in ("x_a", "x_b"):
+        assert ("late", 1, 3.0) in points(tmp_path / name)
+    assert [run.closed for run in runs] == [call == "close"] * 3
+    writer.close()
+
+
 def test_a_dropped_writer_keeps_its_points(tmp_path: Path) -> None:
     writer = SummaryWriter(tmp_path)
     writer.add_scalar("a", 1, 0)
@@ -116,6 +145,16 @@ def test_write_to_disk_false_makes_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert os.listdir(tmp_path) == []
 
 
+def test_write_to_disk_false_makes_no_further_files_either(tmp_path: Path) -> None:
+    with SummaryWriter(
+        tmp_path / "run", write_to_disk=False, max_file_bytes=100, keep_images=1
+    ) as writer:
+        for step in range(20):
+            writer.add_scalar("a", step, step)
+            writer.add_image("i", GRAY, step)
+    assert os.listdir(tmp_path) == []
+
+
 def test_purge_step_writes_what_torch_writes(tmp_path: Path) -> None:
     with SummaryWriter(tmp_path, purge_step=5) as writer:
         writer.add_scalar("a", 1, 5)
@@ -128,6 +167,21 @@ def test_purge_step_writes_what_torch_writes(tmp_path: Path) -> None:
     assert fourth.summary.value[0].tag == "a"
 
 
+def test_a_reopened_file_does_not_purge_the_one_before(tmp_path: Path) -> None:
+    writer = SummaryWriter(tmp_path, purge_step=5)
+    file = writer.file_writer
+    assert file is not None
+    for step in range(5, 8):
+        writer.add_scalar("a", step, step)
+        writer.flush()
+        if step == 6:
+            file.close()
+            file.reopen()
+    writer.close()
+    found = EventAccumulator(str(tmp_path)).Reload().Scalars("a")
+    assert [each.step for each in found] == [5, 6, 7]
+
+
 def test_pickle_gives_a_writer_of_a_new_file(tmp_path: Path) -> None:
     writer = SummaryWriter(tmp_path, filename_suffix=".x")
     copy = pickle.loads(pickle.dumps(writer))
@@ -136,6 +190,27 @@ def test_pickle_gives_a_writer_of_a_new_file(tmp_path: Path) -> None:
     writer.close()
     assert len(files(tmp_path)) == 2
     assert points(tmp_path) == [("a", 0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda writer: pickle.loads(pickle.dumps(writer))]
+)
+def test_a_file_writer_is_copied_as_one_of_a_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    writer = FileWriter("run", 10, 30, ".x", purge_step=3)
+    writer.mine = 5  # type: ignore[attr-defined]
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path / "else")
+    other = again(writer)
+    assert other.mine == 5
+    other.add_summary(proto.Summary(value=[proto.Summary.Value(tag="a", simple_value=1)]), 4)
+    other.close()
+    writer.close()
+    assert [path.endswith(".x") for path in files(tmp_path / "run")] == [True, True]
+    assert points(tmp_path / "run") == [("a", 4, 1.0)]
+    assert sum(event.HasField("session_log") for event in events(tmp_path / "run")) == 1
 
 
 class LoggerOf(SummaryWriter):
@@ -503,6 +578,55 @@ def test_keep_images_removes_old_images_and_nothing_else(tmp_path: Path) -> None
     assert steps["rare"] == [0]
     assert set(steps["often"]) >= {17, 18, 19}
     assert len(steps["often"]) <= 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="open files cannot be removed here")
+def test_a_removed_directory_is_not_made_again_by_the_next_file(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    writer = SummaryWriter(run, max_file_bytes=1000)
+    shutil.rmtree(run)
+    for step in range(300):
+        with contextlib.suppress(OSError):
+            writer.add_scalar("a", step, step)
+    with pytest.raises(OSError):
+        writer.flush()
+    assert not run.exists()
+    run.mkdir()
+    writer.close()
+    assert sorted(points(run)) == [("a", step, float(step)) for step in range(300)]
+
+
+def test_a_full_disk_between_two_files_loses_and_repeats_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, attempts = LocalStore.create, iter(range(1000))
+
+    def refuse_some(self: LocalStore, path: str, **options: Any) -> Any:
+        if next(attempts) in (2, 3):
+            raise OSError(errno.ENOSPC, "full", path)
+        return create(self, path, **options)
+
+    monkeypatch.setattr(LocalStore, "create", refuse_some)
+    writer = SummaryWriter(tmp_path, max_file_bytes=1000, keep_images=5)
+    for step in range(300):
+        writer.add_scalar("a", step, step)
+    for _ in range(2):
+        with pytest.raises(OSError, match="full"):
+            writer.flush()
+    writer.close()
+    assert sorted(points(tmp_path)) == [("a", step, float(step)) for step in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("max_file_bytes", "5"), ("keep_images", [1]), ("comet_config", 5), ("flush_secs", 1j)],
+)
+def test_options_of_another_type_are_refused_by_name(
+    tmp_path: Path, option: str, value: Any
+) -> None:
+    with pytest.raises(TypeError, match=option):
+        SummaryWriter(tmp_path / "run", **{option: value})
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("option", ["max_file_bytes", "keep_images"])

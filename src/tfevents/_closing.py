@@ -1,7 +1,8 @@
-"""What every writer is: a context manager that closes when its block ends."""
+"""What every writer is: closed when its block ends, and with all of its parts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Closing"]
+__all__ = ["Closing", "call_all"]
 
 
 class Closing:
@@ -29,3 +30,15 @@ class Closing:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def call_all(calls: Iterable[Callable[[], object]]) -> None:
+    """Makes every call; what the first of them raised is raised after the last."""
+    first: Exception | None = None
+    for call in calls:
+        try:
+            call()
+        except Exception as error:
+            first = first or error
+    if first is not None:
+        raise first

@@ -7,28 +7,41 @@ import importlib
 import os
 import sys
 import threading
+import weakref
 from typing import Any
 
 __all__ = ["ForkLock", "finish_imports", "forget_imports"]
 
 
 class ForkLock:
-    """A lock for the life of the process; a forked child finds it free, whoever held it."""
+    """A reentrant lock; a forked child finds it free, whoever held it."""
 
     def __init__(self) -> None:
-        self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
+        self.renew()
+        _locks.add(self)
 
-    def _renew(self) -> None:
-        self._lock = threading.Lock()
+    def renew(self) -> None:
+        """Makes it free."""
+        self._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
 
     def __exit__(self, *error: object) -> None:
-        if self._lock.locked():  # not so in a child that was forked inside the block
+        with contextlib.suppress(RuntimeError):  # a child that was forked inside the block
             self._lock.release()
+
+
+_locks: weakref.WeakSet[ForkLock] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    for lock in list(_locks):
+        lock.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 # Packages that are imported on first use, maybe by a thread while another one forks.

@@ -10,6 +10,7 @@ may stand before a retried one there; readers report it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import os
@@ -66,6 +67,11 @@ class FsspecStore:
         if not self._fs.isfile(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return _RemoteSource(self._fs, path)
+
+    def remove(self, path: str) -> None:
+        """Removes a file, if it is still there."""
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm(path)
 
     def list(self, path: str) -> Iterator[str]:
         """All files below a directory, or the file itself, as URLs that begin with `path`."""

@@ -36,6 +36,7 @@ from queue import SimpleQueue
 from typing import Any, Literal, TypeAlias, cast
 
 from tfevents import _scheduler, _warn
+from tfevents._closing import call_all
 from tfevents._scheduler import TICK, Bell, scheduler
 from tfevents._types import Encode, EventWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
@@ -559,11 +560,4 @@ def flush_all() -> None:
     Raises:
         WriteError: the first refusal; the writers after it are flushed all the same.
     """
-    first: Exception | None = None
-    for writer in open_writers():
-        try:
-            writer.flush()
-        except Exception as error:
-            first = first or error
-    if first is not None:
-        raise first
+    call_all(writer.flush for writer in open_writers())

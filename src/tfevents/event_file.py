@@ -60,9 +60,12 @@ class EventFileWriter(Closing):
         parents: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        store, self.logdir = open_store(logdir, store)
+        self._store, self.logdir = open_store(logdir, store)
+        self._suffix, self._clock = filename_suffix, clock
         wall_time = clock()
-        self.path, self._sink = _create(store, self.logdir, wall_time, filename_suffix, parents)
+        self.path, self._sink = _create(
+            self._store, self.logdir, wall_time, filename_suffix, parents
+        )
         self._open = True
         try:
             self.write([event.encode_version(wall_time, SOURCE_WRITER)])
@@ -114,6 +117,20 @@ class EventFileWriter(Closing):
         if self._open:
             self._open = False
             self._sink.close()
+
+    def another(self) -> EventFileWriter:
+        """A new file beside this one; a directory that was removed is not made again."""
+        return EventFileWriter(
+            self.logdir, filename_suffix=self._suffix, store=self._store, parents=False,
+            clock=self._clock,
+        )
+
+    def discard(self) -> None:
+        """Closes the file and removes it; it stays in a store that cannot remove."""
+        self.close()
+        remove = getattr(self._store, "remove", None)
+        if remove is not None:
+            remove(self.path)
 
     @property
     def closed(self) -> bool:

@@ -8,20 +8,22 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from tfevents import _warn
-from tfevents._closing import Closing
+from tfevents._closing import Closing, call_all
+from tfevents._fork import ForkLock
 from tfevents.async_writer import OnError
-from tfevents.run_writer import check_tag, checked_step, child_path
-from tfevents.torch_file_writer import Defaults, FileWriter, pinned
+from tfevents.run_writer import check_tag, checked_number, checked_step, child_path
+from tfevents.store import pinned
+from tfevents.torch_file_writer import Defaults, FileWriter
 
 if TYPE_CHECKING:
     from tfevents._types import EventWriter, PathLike, ToValue
+    from tfevents.event_file import EventFileWriter
 
 __all__ = ["RunFiles", "default_directory"]
 
@@ -54,14 +56,14 @@ class RunFiles(Closing):
         self.filename_suffix = filename_suffix
         self.write_to_disk = write_to_disk
         for option, count in (("max_file_bytes", max_file_bytes), ("keep_images", keep_images)):
-            if count is not None and count < 1:
+            if count is not None and checked_number(count, option) < 1:
                 raise ValueError(f"{option} must be positive, got {count}")
         # Sub-runs and files that are opened later lie where the first file does, whatever the
         # current directory is by then.
         self._directory = pinned(log_dir)
         self._on_error: OnError = on_error
         self._max_file_bytes, self._keep_images = max_file_bytes, keep_images
-        self._lock = threading.RLock()
+        self._lock = ForkLock()
         self._defaults = Defaults()
         self._told: _warn.Told = set()
         self.file_writer: FileWriter | None = None
@@ -85,16 +87,13 @@ class RunFiles(Closing):
         Raises:
             OSError: the system refuses to take it.
         """
-        for writer in list((self.all_writers or {}).values()):
-            writer.flush()
+        call_all([writer.flush for writer in (self.all_writers or {}).values()])
 
     def close(self) -> None:
         """Writes everything and closes all files; logging again opens new ones."""
         with self._lock:
             writers, self.all_writers, self.file_writer = self.all_writers, None, None
-        errors = [error for each in (writers or {}).values() if (error := _closing(each))]
-        if errors:
-            raise errors[0]
+        call_all(writer.close for writer in (writers or {}).values())
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process logs to a new file of the same directory.
@@ -132,6 +131,9 @@ class RunFiles(Closing):
 
     def _get_file_writer(self) -> FileWriter:
         """The file writer of the run, opened again after a close."""
+        file = self.file_writer
+        if file is not None:
+            return file
         with self._lock:
             if self.file_writer is None:
                 self.file_writer = self._open(self._directory, self.purge_step)
@@ -158,19 +160,16 @@ class RunFiles(Closing):
         return self._new_file(
             directory, self.max_queue, self.flush_secs, self.filename_suffix,
             purge_step=purge_step, on_error=self._on_error, store=store,
-            wrap=self._wrap(directory),
+            wrap=self._wrap(),
         )
 
     def _new_file(self, *arguments: Any, **options: Any) -> FileWriter:
         return FileWriter(*arguments, **options)
 
-    def _wrap(self, directory: PathLike) -> Callable[[EventWriter], EventWriter] | None:
+    def _wrap(self) -> Callable[[EventWriter], EventWriter] | None:
         if self._max_file_bytes is None and self._keep_images is None:
             return None
-        return partial(
-            _in_several_files, directory, self.filename_suffix, self._max_file_bytes,
-            self._keep_images,
-        )
+        return partial(_in_several_files, self._max_file_bytes, self._keep_images)
 
 
 def default_directory(comment: str) -> str:
@@ -189,15 +188,6 @@ def _sub_run(log_dir: str, name: str) -> str:
     return directory
 
 
-def _closing(writer: FileWriter) -> Exception | None:
-    """Closes a writer; an error must not keep the next one open."""
-    try:
-        writer.close()
-    except OSError as error:
-        return error
-    return None
-
-
 def _copy(cls: type[RunFiles], options: dict[str, Any], added: dict[str, Any]) -> RunFiles:
     """A copy, with what a subclass has added; its constructor may take other arguments."""
     writer = cls.__new__(cls)
@@ -207,17 +197,14 @@ def _copy(cls: type[RunFiles], options: dict[str, Any], added: dict[str, Any]) -
 
 
 def _in_several_files(
-    directory: PathLike, suffix: str, max_bytes: int | None, keep_images: int | None,
-    first: EventWriter,
+    max_bytes: int | None, keep_images: int | None, file: EventWriter
 ) -> EventWriter:
-    """Wraps a file so that it is continued in others."""
-    from tfevents.event_file import EventFileWriter
+    """Wraps a file so that it is continued in others beside it."""
     from tfevents.rotation import KeepLastImages, RotatingWriter
 
-    open_file = partial(EventFileWriter, directory, filename_suffix=suffix)
-    writer = first
+    first, writer = cast("EventFileWriter", file), file
     if max_bytes is not None:
-        writer = RotatingWriter(first, open_file, max_bytes)
+        writer = RotatingWriter(writer, first.another, max_bytes)
     if keep_images is not None:
-        writer = KeepLastImages(writer, open_file, keep_images)
+        writer = KeepLastImages(writer, first.another, keep_images)
     return writer

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import Encode, EventWriter, PathLike, Store, ToValue
 
-__all__ = ["RunWriter", "check_tag", "checked_step", "child_path"]
+__all__ = [
+    "RunWriter", "check_tag", "checked_number", "checked_step", "checked_time", "child_path",
+]
 
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 # Encoders are kept for so many tags; a program that invents tags for ever must not fill the memory.
@@ -81,16 +83,18 @@ class RunWriter(Closing):
             "filename_suffix": filename_suffix, "max_queue": max_queue, "flush_secs": flush_secs,
             "on_error": on_error, "store": store, "wrap": wrap,
         }
-        flush_secs = _number(flush_secs, "flush_secs")
+        flush_secs = checked_number(flush_secs, "flush_secs")
         large = {}
         if max_queue is not None:
-            large["max_large"] = int(min(max(_number(max_queue, "max_queue"), 1), sys.maxsize))
+            most = max(checked_number(max_queue, "max_queue"), 1)
+            large["max_large"] = int(min(most, sys.maxsize))
         first_step = None if purge_step is None else checked_step(purge_step, "purge_step")
         # Decided once: a file that is opened later, in a child or after a loss, must go to the same
         # place, whatever the current directory is by then.
         place, directory = open_store(logdir, store)
         if isinstance(place, LocalStore):
             directory = os.path.abspath(directory)
+        self._directory = directory
 
         def open_writer(*, fresh: bool = True) -> EventWriter:
             file: EventWriter = EventFileWriter(
@@ -134,7 +138,9 @@ class RunWriter(Closing):
             value = self._float32(value, tag)
         if type(step) is not int or not _INT64_MIN <= step <= _INT64_MAX:
             step = checked_step(step, tag)
-        self._add(encode, _clock() if wall_time is None else _seconds(wall_time, tag), step, value)
+        self._add(
+            encode, _clock() if wall_time is None else checked_time(wall_time, tag), step, value
+        )
 
     def add_tensor_scalar(
         self, tag: str, value: float, step: int, wall_time: float | None = None,
@@ -199,10 +205,16 @@ class RunWriter(Closing):
         self.add_encoded(event.encoder(what), step, payload, wall_time, nbytes=size, about=what)
 
     def add_event(self, message: proto.Event | bytes) -> None:
-        """Adds a whole Event, with the time and step it has; a message is copied now."""
+        """Adds a whole Event, with the time and step it has; a message is copied now.
+
+        Raises:
+            TypeError, ValueError: no Event, or its time is NaN.
+        """
         from tfevents import proto
 
-        data = proto.coerce(proto.Event, message).SerializeToString()
+        found = proto.coerce(proto.Event, message)
+        checked_time(found.wall_time, found.WhichOneof("what") or "")
+        data = found.SerializeToString()
         self._events.add_large(event.encode_message, 0.0, 0, data, len(data))
 
     def add_encoded(
@@ -210,7 +222,7 @@ class RunWriter(Closing):
         *, nbytes: int, about: str = "",
     ) -> None:
         """Adds an event by its encoder; `about` is the tag that errors name."""
-        now = _clock() if wall_time is None else _seconds(wall_time, about)
+        now = _clock() if wall_time is None else checked_time(wall_time, about)
         self._events.add_large(encode, now, checked_step(step, about), payload, nbytes)
 
     def _purge(self, step: int) -> None:
@@ -242,6 +254,11 @@ class RunWriter(Closing):
         return self._events.closed
 
     @property
+    def directory(self) -> str:
+        """Where the files are, whatever the current directory is by now."""
+        return self._directory
+
+    @property
     def path(self) -> str | None:
         """The event file, where one is open in this process."""
         return getattr(self._events.writer, "path", None)
@@ -256,27 +273,32 @@ class RunWriter(Closing):
                     f"a {type(self).__name__} cannot be pickled or copied with its {name} "
                     f"{part!r}: {error}; make the writer where it is used"
                 ) from error
-        local = self._options["store"] is None and "://" not in self.logdir
-        directory = os.path.abspath(self.logdir) if local else self.logdir
-        return _reopen, (type(self), directory, self._options)
+        return _reopen, (type(self), self._directory, self._options)
 
 
 def _reopen(cls: type[RunWriter], logdir: str, options: dict[str, Any]) -> RunWriter:
     return cls(logdir, **options)
 
 
-def _number(value: Any, name: str) -> float:
-    """The value of an option of that name.
+def checked_number(value: Any, name: str) -> float:
+    """A number, as a float; infinite ones too.
 
     Raises:
-        TypeError, ValueError: it is no number.
+        TypeError, ValueError: it is none; the text says `name`.
     """
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}: {value!r:.80}")
-    number = float(value)
-    if math.isnan(number):
-        raise ValueError(f"{name} must be a number, got nan")
-    return number
+    kind: type[Exception] = TypeError
+    if hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            kind = ValueError
+        except TypeError:
+            pass
+        else:
+            if not math.isnan(number):
+                return number
+            kind = ValueError
+    raise kind(f"{name} must be a number, got {type(value).__name__}: {value!r:.80}")
 
 
 def checked_step(step: Any, tag: str) -> int:
@@ -284,15 +306,14 @@ def checked_step(step: Any, tag: str) -> int:
     return steps.named(steps.lenient, step, tag)
 
 
-def _seconds(wall_time: Any, tag: str) -> float:
-    try:
-        return float(wall_time)
-    except (TypeError, ValueError, OverflowError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(
-            f"tag {tag!r}: the wall time must be seconds since the epoch, a float; "
-            f"got {wall_time!r:.80} of type {type(wall_time).__name__}"
-        ) from None
+def checked_time(wall_time: Any, tag: str) -> float:
+    """Seconds since the epoch, as a float; its errors name the tag.
+
+    NaN is refused: behind one, TensorBoard's data server reads nothing more of a file.
+    """
+    if type(wall_time) is float and not math.isnan(wall_time):
+        return wall_time
+    return checked_number(wall_time, f"tag {tag!r}: the wall time")
 
 
 def check_tag(tag: object) -> None:

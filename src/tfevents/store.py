@@ -19,7 +19,7 @@ from tfevents.errors import WriteError
 if TYPE_CHECKING:
     from tfevents._types import PathLike, Sink, Source, Store
 
-__all__ = ["LocalStore", "MemoryStore", "NullStore", "open_store", "redirect"]
+__all__ = ["LocalStore", "MemoryStore", "NullStore", "open_store", "pinned", "redirect"]
 
 # Two letters at least, so that C:\logs and C:/logs are local paths.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(/?)")
@@ -63,6 +63,15 @@ def open_store(path: PathLike, store: Store | None = None) -> tuple[Store, str]:
     return FsspecStore(name), name
 
 
+def pinned(path: PathLike) -> str:
+    """A local path made independent of the current directory; of other stores as it is."""
+    name = os.fsdecode(path)
+    if "://" in name:
+        return name
+    place, name = open_store(name)
+    return os.path.abspath(name) if isinstance(place, LocalStore) else name
+
+
 def _local_path(rest: str) -> str:
     """What follows file:// as a path; as in TensorFlow and fsspec nothing is unquoted."""
     if rest.startswith(_LOCALHOST):
@@ -82,6 +91,11 @@ class LocalStore:
     def open(self, path: str) -> Source:
         """Opens a file for reading."""
         return LocalSource(path)
+
+    def remove(self, path: str) -> None:
+        """Removes a file, if it is still there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
     def list(self, path: str) -> Iterator[str]:
         """All files below a directory, or the file itself; links to directories are followed."""
@@ -217,6 +231,10 @@ class MemoryStore:
         except KeyError:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
 
+    def remove(self, path: str) -> None:
+        """Removes a file, if it is still there."""
+        self.files.pop(path, None)
+
     def list(self, path: str) -> Iterator[str]:
         """All files below a directory, or the file itself."""
         prefix = path.rstrip("/") + "/"
@@ -235,6 +253,9 @@ class NullStore:
     def open(self, path: str) -> Source:
         """Nothing can be opened."""
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    def remove(self, path: str) -> None:
+        """There is nothing to remove."""
 
     def list(self, path: str) -> Iterator[str]:
         """There are no files."""

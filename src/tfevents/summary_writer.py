@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tfevents import _warn, arrays, steps
+from tfevents import _warn, arrays
 from tfevents.async_writer import OnError
 from tfevents.run_files import RunFiles, default_directory
 from tfevents.run_writer import check_tag, checked_step
@@ -77,6 +77,8 @@ class SummaryWriter(RunFiles):
         max_file_bytes: int | None = None,
         keep_images: int | None = None,
     ) -> None:
+        if comet_config is not None and not isinstance(comet_config, Mapping):
+            raise TypeError(f"comet_config must be a dict, got {type(comet_config).__name__}")
         if comet_config is not None and not comet_config.get("disabled", True):
             raise ValueError("comet_config: logging to Comet is not offered here")
         log_dir = logdir if log_dir is None else log_dir
@@ -578,7 +580,7 @@ class SummaryWriter(RunFiles):
         if self.write_to_disk:
             projector.write_embedding(
                 self._directory, mat, metadata=metadata, label_img=label_img,
-                global_step=steps.lenient(self._step(global_step)), tag=tag,
+                global_step=self._step(global_step), tag=tag,
                 metadata_header=metadata_header,
             )
 
@@ -597,6 +599,7 @@ class SummaryWriter(RunFiles):
             use_strict_trace: passed to torch's tracing, where that is used.
 
         Raises:
+            TypeError: `model` is none of these.
             ImportError: torch is not installed.
             RuntimeError: torch cannot follow the model.
         """
@@ -648,7 +651,7 @@ class SummaryWriter(RunFiles):
         check_tag(tag)
         data = proto.coerce(proto.RunMetadata, run_metadata).SerializeToString()
         tagged = proto.TaggedRunMetadata(tag=tag, run_metadata=data)
-        step = steps.lenient(self._step(global_step))
+        step = checked_step(self._step(global_step), tag)
         event = proto.Event(tagged_run_metadata=tagged)
         self._get_file_writer().add_event(event, step, self._walltime(walltime))
 

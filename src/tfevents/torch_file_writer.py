@@ -9,29 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tfevents import steps
-from tfevents.run_writer import RunWriter
-from tfevents.store import LocalStore, open_store
+from tfevents._fork import ForkLock
+from tfevents.run_writer import RunWriter, checked_step, checked_time
+from tfevents.store import pinned
 
 if TYPE_CHECKING:
     from tfevents import proto
     from tfevents._types import PathLike
 
-__all__ = ["ADD_EVENT", "ADD_SUMMARY", "Defaults", "FileWriter", "pinned"]
-
-
-def pinned(log_dir: PathLike) -> str:
-    """A local directory made independent of the current one; of other stores as it is."""
-    name = os.fsdecode(log_dir)
-    if "://" in name:
-        return name
-    place, name = open_store(name)
-    return os.path.abspath(name) if isinstance(place, LocalStore) else name
+__all__ = ["ADD_EVENT", "ADD_SUMMARY", "Defaults", "FileWriter"]
 
 
 class Defaults:
@@ -60,6 +51,8 @@ class FileWriter:
         max_queue, flush_secs, filename_suffix: see `RunWriter`.
         options: further options of `RunWriter`.
 
+    A pickled or copied writer opens a new file in the same directory.
+
     Raises:
         OSError: the file cannot be made.
     """
@@ -84,8 +77,9 @@ class FileWriter:
             "max_queue": max_queue, "flush_secs": flush_secs, "filename_suffix": filename_suffix,
             **options,
         }
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._run = RunWriter(log_dir, **self._options)
+        self._options.pop("purge_step", None)  # a later file must not void this one
         self._defaults = Defaults()
 
     @property
@@ -117,7 +111,7 @@ class FileWriter:
             walltime: seconds since the epoch; by default now, whatever the event says.
 
         Raises:
-            TypeError: no Event.
+            TypeError, ValueError: no Event, or step or wall time is none.
             OSError: the writer is closed, or an earlier event could not be written.
         """
         from tfevents import proto
@@ -128,9 +122,10 @@ class FileWriter:
         copy.MergeFrom(proto.coerce(proto.Event, event))
         step = self._defaults.global_step if step is None else step
         walltime = self._defaults.walltime if walltime is None else walltime
-        copy.wall_time = time.time() if walltime is None else float(walltime)
+        about = next((value.tag for value in copy.summary.value), copy.WhichOneof("what") or "")
+        copy.wall_time = time.time() if walltime is None else checked_time(walltime, about)
         if step is not None:
-            copy.step = steps.lenient(step)
+            copy.step = checked_step(step, about)
         self._run.add_event(copy)
 
     def add_summary(
@@ -190,6 +185,9 @@ class FileWriter:
             if self._run.closed:
                 self._run = RunWriter(self._directory, **self._options)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy in another process logs to a new file of the same directory.
+        return partial(type(self), self._directory, **self._options), (), self.__dict__
 
 # The methods as they are unless somebody replaces them.
 ADD_EVENT = FileWriter.add_event

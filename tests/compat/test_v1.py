@@ -83,6 +83,22 @@ def test_no_file_before_the_first_event(tmp_path: Path) -> None:
     assert files(logdir) == []
 
 
+def test_the_file_lies_where_the_writer_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "else").mkdir()
+    monkeypatch.chdir(tmp_path)
+    writer = summary.FileWriter("run")
+    monkeypatch.chdir("else")
+    other = pickle.loads(pickle.dumps(writer))
+    for each in (writer, other):
+        each.add_summary(summary.scalar("a", 1.0))
+        each.close()
+    assert len(files(tmp_path / "run")) == 2
+    assert list((tmp_path / "else").iterdir()) == []
+    assert writer.get_logdir() == "run"
+
+
 def test_a_suffix_makes_the_file_at_once_and_ends_its_name(tmp_path: Path) -> None:
     summary.FileWriter(tmp_path, filename_suffix=".mine").close()
     (path,) = tmp_path.iterdir()

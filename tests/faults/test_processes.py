@@ -397,6 +397,55 @@ def test_fork_and_spawn_while_another_thread_imports(run: Path, waits: bool) -> 
 
 
 @forks
+@pytest.mark.parametrize(
+    ("held", "used"),
+    [
+        ("w.add_scalars('x', {'a': 1}, 0)", "w.add_text('child', 'x', 0)"),
+        ("w.file_writer.close(); w.file_writer.reopen()", "w.file_writer.reopen()"),
+        ("FileWriterCache.get(d + '/x')", "FileWriterCache.get(d + '/y')"),
+        ("tf.trace_on(SlowGraph())", "tf.trace_on(True)"),
+    ],
+)
+def test_fork_and_spawn_while_another_thread_opens_a_file(run: Path, held: str, used: str) -> None:
+    """No lock that a thread of the parent holds keeps the child waiting."""
+    run_script(run, f"""
+        import signal, warnings
+        warnings.simplefilter('ignore')
+        from tfevents import SummaryWriter, summary as tf, event_file
+        from tfevents.compat.v1.summary import FileWriterCache
+        from tfevents.summary import _trace
+        w = SummaryWriter(d)
+        w.add_text('x', 'x', 0)
+        holds, goes_on = threading.Event(), threading.Event()
+        create = event_file._create
+        def slowly(*arguments):
+            if threading.current_thread() is thread: holds.set(); goes_on.wait()
+            return create(*arguments)
+        event_file._create = slowly
+        class SlowGraph:  # not within the lock, so that it is taken by hand
+            def as_graph_def(self):
+                with _trace._lock: holds.set(); goes_on.wait()
+                from tfevents import proto
+                return proto.GraphDef()
+        def hold(): {held}
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holds.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)
+            {used}
+            w.flush()
+            os._exit(7)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        goes_on.set()
+        thread.join()
+        w.close()
+        assert status == 7, status
+    """, timeout=HANG)
+
+
+@forks
 def test_fork_and_spawn_while_other_threads_add_and_flush(run: Path) -> None:
     """Children neither hang nor repeat what the parent logged."""
     run_script(run, """

@@ -51,6 +51,19 @@ def test_nothing_touches_the_disk(directory: Path) -> None:
     assert any("projector" in path for path in log.files)
 
 
+def test_old_images_are_removed_from_memory_too(directory: Path) -> None:
+    with capture() as log:
+        with SummaryWriter("run", keep_images=2, max_file_bytes=500) as writer:
+            for step in range(9):
+                writer.add_image("i", np.zeros((3, 4, 5), np.uint8), step)
+                writer.add_scalar("a", step, step)
+        steps = log.runs["."].images("i").steps.tolist()
+        assert sorted(log.runs["."].scalars("a").steps.tolist()) == list(range(9))
+    assert sorted(steps) == list(range(9 - len(steps), 9))
+    assert 2 <= len(steps) <= 4
+    assert list(directory.iterdir()) == []
+
+
 def test_a_single_run_is_the_root() -> None:
     with capture() as log:
         log_scalar("logs/train", 1.0)

@@ -240,7 +240,7 @@ def embedding(
         images = images.transpose(0, 3, 1, 2)
     with warned_once(writer):
         projector.write_embedding(
-            writer.run.logdir, data, metadata=metadata, label_img=images, global_step=number,
+            writer.run.directory, data, metadata=metadata, label_img=images, global_step=number,
             tag=tag, metadata_header=metadata_header,
         )
     return True

@@ -7,12 +7,12 @@ TensorFlow records the graphs of the functions that run meanwhile. Here they are
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfevents import _context, plugin
+from tfevents._fork import ForkLock
 from tfevents.graph import to_graph_def
 from tfevents.summary._ops import emit, gate
 from tfevents.summary._state import full_tag, strict_step
@@ -30,7 +30,7 @@ class _Trace:
     outdir: str | None = None  # where the profile goes, if one runs
 
 
-_lock = threading.Lock()
+_lock = ForkLock()
 _trace: _Trace | None = None
 
 

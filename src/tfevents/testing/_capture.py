@@ -42,6 +42,11 @@ class _Memory(MemoryStore):
         self.places[path] = absolute.replace(os.sep, "/")
         return sink
 
+    def remove(self, path: str) -> None:
+        """Removes a file, if it is still there."""
+        self.places.pop(path, None)
+        super().remove(path)
+
 
 class _View:
     """The event files of a memory store, below the directory that they share."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfevents import event, steps
-from tfevents._closing import Closing
+from tfevents._closing import Closing, call_all
 from tfevents._fork import ForkLock
 from tfevents.errors import WriterClosedError
 from tfevents.graph import to_graph_def
 from tfevents.run_writer import RunWriter
-from tfevents.store import LocalStore, open_store
+from tfevents.store import LocalStore, open_store, pinned
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -67,13 +67,14 @@ class FileWriter(Closing):
             raise ValueError("FileWriter(session=...) needs TensorFlow; leave `session` out")
         graph = None if graph is None and graph_def is None else _one_graph(graph, graph_def)
         self._logdir = os.fsdecode(logdir) or "."
+        self._directory = pinned(self._logdir)  # files that are opened later lie there, too
         self._suffix = filename_suffix or ""
         self._max_queue, self._flush_secs = int(max_queue), float(flush_secs)
         self._run_tags: set[str] = set()
         self._closed = False
         self._run: RunWriter | None = None
         self._strip = _Stripper()
-        _check_directory(self._logdir)
+        _check_directory(self._directory)
         if self._suffix:
             self._open()
         if graph is not None:
@@ -206,7 +207,7 @@ class FileWriter(Closing):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy in another process writes a file of its own to the same directory.
-        arguments = (self._logdir, None, self._max_queue, self._flush_secs, None, self._suffix)
+        arguments = (self._directory, None, self._max_queue, self._flush_secs, None, self._suffix)
         return type(self), arguments
 
     def _add_field(self, what: str, payload: bytes, global_step: Any) -> bool:
@@ -228,7 +229,7 @@ class FileWriter(Closing):
                 raise WriterClosedError(_CLOSED)
             if self._run is None:
                 self._run = RunWriter(
-                    self._logdir,
+                    self._directory,
                     filename_suffix=self._suffix,
                     max_queue=self._max_queue if self._max_queue > 0 else None,
                     flush_secs=self._flush_secs,
@@ -283,8 +284,7 @@ class FileWriterCache:
         with _lock:
             writers = list(FileWriterCache._cache.values())
             FileWriterCache._cache.clear()
-        for writer in writers:
-            writer.close()
+        call_all(writer.close for writer in writers)
 
 
 def _check_directory(logdir: str) -> None:
