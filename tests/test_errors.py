@@ -50,6 +50,24 @@ def test_errors_pickle(error: Exception) -> None:
     assert vars(again) == vars(error)
 
 
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (OSError(errno.ENOSPC, "full", "own"), (errno.ENOSPC, "full", "/file")),
+        (OSError("no number"), (None, "no number", "/file")),
+        (LookupError("503"), (errno.EIO, "LookupError: 503", "/file")),
+    ],
+)
+def test_write_errors_of_any_class(error: Exception, shown: tuple[int | None, str, str]) -> None:
+    told = errors.WriteError.of(error, "/file")
+    assert (told.errno, told.strerror, told.filename) == shown
+    assert told.written == 0
+
+
+def test_write_errors_name_the_file_that_the_error_names() -> None:
+    assert errors.WriteError.of(OSError(errno.EIO, "down", "own")).filename == "own"
+
+
 def test_write_errors_are_os_errors_with_number_and_file() -> None:
     error = errors.WriteError(errno.ENOSPC, "full", "/x")
     assert (error.errno, error.strerror, error.filename) == (errno.ENOSPC, "full", "/x")

@@ -5,12 +5,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from readback import steps
 from tfevents.errors import WriteError
 from tfevents.run_writer import RunWriter
 from tfevents.store import LocalStore, MemoryStore, open_store, redirect
+from tfevents.summary_writer import SummaryWriter
 
 
 @pytest.mark.parametrize(
@@ -211,6 +213,41 @@ def test_fsspec_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends: 
         store.create(path)
     with pytest.raises(FileNotFoundError):
         store.open(url + "/nothing")
+
+
+@pytest.mark.parametrize("appends", [True, False])
+@pytest.mark.parametrize("fault", [OSError(errno.EIO, "down"), LookupError("503")])
+def test_fsspec_faults_of_any_class_lose_and_repeat_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appends: bool, fault: Exception
+) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    from tfevents import _fsspec_store
+
+    if not appends:
+        monkeypatch.setattr(_fsspec_store, "_APPENDING", frozenset())
+    memory = fsspec.filesystem("memory")
+    url = f"memory://faults{appends}{type(fault).__name__}/run"
+    writer = SummaryWriter(url, max_file_bytes=1000, keep_images=2)
+    for step in range(100):
+        writer.add_scalar("a", step, step)
+        writer.add_image("i", np.zeros((1, 2, 2)), step)
+        if step in (30, 60):
+            with monkeypatch.context() as broken:
+                def refuse(path: str, mode: str = "rb", **options: Any) -> Any:
+                    raise fault
+
+                broken.setattr(memory, "open", refuse)
+                for _ in range(2):
+                    with pytest.raises(WriteError, match=r"down|LookupError: 503"):
+                        writer.flush()
+            writer.flush()
+    writer.close()
+    for number, path in enumerate(open_store(url)[0].list(url)):
+        (tmp_path / f"tfevents.{number}").write_bytes(memory.cat_file(path))
+    assert sorted(steps(tmp_path, "a")) == list(range(100))
+    images = sorted(steps(tmp_path, "i"))
+    assert images == list(range(100 - len(images), 100))
+    assert 2 <= len(images) <= 4
 
 
 def test_fsspec_schemes_it_does_not_know() -> None:

@@ -283,7 +283,7 @@ def test_the_interface_can_be_made_but_does_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("name", ["max_queue", "flush_millis"])
 def test_queue_arguments_must_be_integers(name: str, tmp_path: Path) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=name):
         tf.summary.create_file_writer(tmp_path / "run", **{name: "5"})  # type: ignore[arg-type]
 
 

@@ -101,8 +101,8 @@ class _AppendingSink:
         try:
             with self._fs.open(self._path, mode) as file:
                 file.write(data)
-        except OSError as error:
-            raise WriteError(error.errno, error.strerror or str(error), self._path) from error
+        except Exception as error:
+            raise WriteError.of(error, self._path) from error
 
     def flush(self) -> None:
         """Closing the file has done what can be done."""
@@ -128,7 +128,7 @@ class _UploadingSink:
             self._file.write(data)
             self._file.flush()
         except OSError as error:
-            raise WriteError(error.errno, error.strerror, self._path) from error
+            raise WriteError.of(error, self._path) from error
         self._size += len(data)
 
     def flush(self) -> None:
@@ -140,8 +140,8 @@ class _UploadingSink:
         try:
             with self._fs.open(self._path, "wb") as remote:
                 shutil.copyfileobj(self._file, remote, 1 << 20)
-        except OSError as error:
-            raise WriteError(error.errno, error.strerror or str(error), self._path) from error
+        except Exception as error:
+            raise WriteError.of(error, self._path) from error
         self._uploaded = self._size
 
     def close(self) -> None:

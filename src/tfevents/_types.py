@@ -48,7 +48,10 @@ class Source(Protocol):
 
 
 class Store(Protocol):
-    """Where event files live: a local directory tree, memory, a bucket."""
+    """Where event files live: a local directory tree, memory, a bucket.
+
+    One that also has `remove(path)` can be rid of old images, see `SummaryWriter(keep_images=…)`.
+    """
 
     def create(self, path: str, *, parents: bool = True) -> Sink:
         """Makes a new file, and its directories. Raises FileExistsError if there is one."""

@@ -16,6 +16,8 @@ The class of a record error says what a reader can do: wait, stop or skip.
 
 from __future__ import annotations
 
+import errno
+
 __all__ = [
     "BadChecksumError",
     "BadDataError",
@@ -97,6 +99,13 @@ class WriteError(TfEventsError, OSError):
     """
 
     written = 0
+
+    @classmethod
+    def of(cls, error: Exception, path: str | None = None) -> WriteError:
+        """The same fault, whatever class the package of a store gives it."""
+        if isinstance(error, OSError):
+            return cls(error.errno, error.strerror or str(error), path or error.filename)
+        return cls(errno.EIO, f"{type(error).__name__}: {error}", path)
 
 
 class WriterClosedError(TfEventsError, RuntimeError):

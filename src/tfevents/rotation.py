@@ -58,8 +58,8 @@ class _Progress:
     ) -> None:
         if isinstance(error, WriteError):
             error.written += self.count
-        elif isinstance(error, OSError):  # a file that could not be made
-            told = WriteError(error.errno, error.strerror or str(error), error.filename)
+        elif isinstance(error, Exception):  # a file that could not be made
+            told = WriteError.of(error)
             told.written = self.count
             raise told from error
 

@@ -149,7 +149,7 @@ class LocalSink:
             with contextlib.suppress(OSError):
                 self._cut_back()
             if isinstance(error, OSError):
-                raise WriteError(error.errno, error.strerror, self._path) from error
+                raise WriteError.of(error, self._path) from error
             raise
         self._size += len(data)
 
@@ -161,7 +161,7 @@ class LocalSink:
         except OSError as error:
             if error.errno in (errno.EINVAL, errno.ENOTSUP):  # a pipe or a special file
                 return
-            raise WriteError(error.errno, error.strerror, self._path) from error
+            raise WriteError.of(error, self._path) from error
 
     def close(self) -> None:
         """Closes the file; a second call does nothing."""
@@ -185,7 +185,7 @@ class LocalSink:
             os.ftruncate(self._fd, self._size)
             os.lseek(self._fd, self._size, os.SEEK_SET)
         except OSError as error:
-            raise WriteError(error.errno, error.strerror, self._path) from error
+            raise WriteError.of(error, self._path) from error
         self._torn = False
 
 

@@ -169,7 +169,7 @@ def create_file_writer(
     run = RunWriter(
         os.fsdecode(logdir) or ".",
         filename_suffix=".v2" if filename_suffix is None else filename_suffix,
-        flush_secs=120.0 if flush_millis is None else operator.index(flush_millis) / 1000,
+        flush_secs=120.0 if flush_millis is None else _integer(flush_millis, "flush_millis") / 1000,
     )
     return FileWriter(run, policy)
 
@@ -178,8 +178,11 @@ class FlushPolicy:
     """Flushes where TensorFlow does: when a write makes the queue too long, or comes too late."""
 
     def __init__(self, max_queue: int | None, flush_millis: int | None) -> None:
-        self._limit = math.inf if max_queue is None else operator.index(max_queue)
-        self._interval = math.inf if flush_millis is None else operator.index(flush_millis) / 1000
+        self._limit = self._interval = math.inf
+        if max_queue is not None:
+            self._limit = _integer(max_queue, "max_queue")
+        if flush_millis is not None:
+            self._interval = _integer(flush_millis, "flush_millis") / 1000
         self.flushed()
 
     def flushed(self) -> None:
@@ -192,6 +195,15 @@ class FlushPolicy:
         if self._pending > self._limit or time.monotonic() - self._last >= self._interval:
             run.flush()
             self.flushed()
+
+
+def _integer(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be an integer, got {type(value).__name__}: {value!r:.80}"
+        ) from None
 
 
 def create_noop_writer() -> NoopWriter:
