@@ -80,7 +80,9 @@ def log_outcome(writer: SummaryWriter, model: nn.Sequential, digits: Digits, ste
     wrong = torch.nonzero(read_as != digits.labels)[:16, 0]
     if len(wrong):
         large = nn.functional.interpolate(paper[wrong], scale_factor=8)
-        writer.add_images("mistakes", nn.functional.pad(large, [4] * 4, value=0.5), step)
+        tiles = nn.functional.pad(large, [4] * 4, value=0.5)
+        blank = tiles.new_full((-len(tiles) % 8, *tiles.shape[1:]), 0.5)  # fills the last row of 8
+        writer.add_images("mistakes", torch.cat([tiles, blank]), step)
         said = ", ".join(f"{digits.labels[i]} as {read_as[i]}" for i in wrong)
         writer.add_text("mistakes", f"The pictures, row by row: {said}.", step)
 
