@@ -1,4 +1,4 @@
-"""What a fork must not break: locks of ours, and those of Python's imports."""
+"""What a fork or a Ctrl-C must not break: locks of ours, and those of Python's imports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any
 
-__all__ = ["ForkLock", "finish_imports", "forget_imports"]
+__all__ = ["ForkLock", "finish_imports", "forget_imports", "free_imports"]
 
 
 class ForkLock:
@@ -81,3 +81,25 @@ def forget_imports() -> None:
             spec = getattr(sys.modules.get(name), "__spec__", None)
             if getattr(spec, "_initializing", False):
                 del sys.modules[name]
+
+
+def _is_importing(name: str) -> bool:
+    """Whether this thread is at work on the import of a module."""
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "_find_and_load" and frame.f_locals.get("name") == name:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def free_imports() -> None:
+    """Opens locks of imports that a KeyboardInterrupt left closed in this thread.
+
+    It may come between the taking of such a lock and the block that gives it back; whoever imports
+    that module in another thread would wait for ever.
+    """
+    for name, lock in _imports_under_way().items():
+        if getattr(lock, "owner", None) == threading.get_ident() and not _is_importing(name):
+            while lock.owner == threading.get_ident():
+                lock.release()

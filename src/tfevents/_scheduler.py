@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
-from tfevents._fork import finish_imports, forget_imports
+from tfevents._fork import finish_imports, forget_imports, free_imports
 
 __all__ = ["EXIT_TIMEOUT", "TICK", "Bell", "Client", "Scheduler", "scheduler", "wait_for"]
 
@@ -123,6 +123,7 @@ class Scheduler:
             if not self._alive():
                 job()
                 return True
+            free_imports()  # the thread may wait for one that this caller was interrupted in
         return True
 
     def stop(self, jobs: Iterable[Job], timeout: float) -> bool:
@@ -140,6 +141,7 @@ class Scheduler:
             self._requests.put((None, job, None))
         self._requests.put((None, None, bell))
         self._requests.put(None)
+        free_imports()
         return wait_for(bell, timeout)
 
     def _alive(self) -> bool:

@@ -37,6 +37,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from tfevents import _scheduler, _warn
 from tfevents._closing import call_all
+from tfevents._fork import free_imports
 from tfevents._scheduler import TICK, Bell, scheduler
 from tfevents._types import Encode, EventWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
@@ -251,7 +252,8 @@ class AsyncWriter:
             bell: Bell = SimpleQueue()
             self._bells.append(bell)
             if scheduler.urge(self.drain):
-                _scheduler.wait_for(bell, TICK)
+                if not _scheduler.wait_for(bell, TICK):
+                    free_imports()
             else:
                 self.drain()
         self._report()
