@@ -76,6 +76,29 @@ def test_unique_names() -> None:
     assert builder.unique_name("n") == "n"
 
 
+@pytest.mark.parametrize(
+    ("dtypes", "numbers"),
+    [
+        (["float32"], [1]),
+        (["int4", "bool"], [29, 10]),
+        (["float32", "key<fry>"], []),
+        (["float32", ""], []),
+        ([], []),
+    ],
+)
+def test_unique_nodes_leave_out_what_is_no_dtype_of_tensorflow(
+    dtypes: list[str], numbers: list[int]
+) -> None:
+    builder = GraphBuilder()
+    builder.node("n", "Op")
+    assert builder.unique_node("n", "Op", ["n"], dtypes=dtypes, shapes=[[2], [3]][: len(dtypes)])
+    node = tensorboards(builder.build()).node[1]
+    assert (node.name, list(node.input)) == ("n_1", ["n"])
+    several = list(node.attr["output_types"].list.type)
+    assert ([node.attr["dtype"].type] if "dtype" in node.attr else several) == numbers
+    assert len(node.attr["_output_shapes"].list.shape) == len(dtypes)
+
+
 def test_edges_from_any_output_in_any_order() -> None:
     builder = GraphBuilder()
     builder.node("late", "Op", ["split", "split:2", "unknown:9"])

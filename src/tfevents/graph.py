@@ -15,14 +15,11 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from tfevents import tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import proto, tensor
 
 __all__ = ["PRODUCER", "GraphBuilder", "Shape", "clean_name", "to_graph_def"]
 
@@ -164,6 +161,23 @@ class GraphBuilder:
         )
         return full
 
+    def unique_node(
+        self,
+        name: str,
+        op: str,
+        inputs: Iterable[str] = (),
+        *,
+        dtypes: Sequence[str] = (),
+        **details: Any,
+    ) -> str:
+        """`node` under a free name, and without dtypes if one of them is not TensorFlow's.
+
+        A dtype is a name here, "" if it is not known.
+        """
+        known = dtypes and all(map(_dtype_number, dtypes))
+        name = self.unique_name(name)
+        return self.node(name, op, inputs, dtypes=dtypes if known else None, **details)
+
     def build(self) -> proto.GraphDef:
         """The graph, its nodes in the order of their making.
 
@@ -171,8 +185,6 @@ class GraphBuilder:
             ValueError: an edge from a node or output that does not exist, or edges that run in a
                 circle without a NextIteration node in it.
         """
-        from tfevents import proto
-
         for node in self._nodes.values():
             self._check_edges(node)
         self._check_cycles()
@@ -271,8 +283,6 @@ def _attributes(
     given: Mapping[str, Any],
 ) -> dict[str, proto.AttrValue]:
     result = {key: _attribute(value, f"{where}, attribute {key!r}") for key, value in given.items()}
-    from tfevents import proto
-
     if shapes is not None:
         value = proto.AttrValue()
         value.list.SetInParent()
@@ -280,7 +290,7 @@ def _attributes(
             _fill_shape(value.list.shape.add(), shape, where)
         result["_output_shapes"] = value
     if dtypes:
-        numbers = [_dtype_number(dtype, where) for dtype in dtypes]
+        numbers = [_named_dtype(dtype, where) for dtype in dtypes]
         if len(numbers) == 1:
             result["dtype"] = proto.AttrValue(type=numbers[0])
         else:
@@ -301,14 +311,17 @@ def _fill_shape(message: proto.TensorShapeProto, shape: Shape, where: str) -> No
 _DTYPE_NAMES = {"float16": "HALF", "float32": "FLOAT", "float64": "DOUBLE"}
 
 
-def _dtype_number(dtype: Any, where: str) -> int:
-    """The number of a TensorFlow DataType, from a NumPy dtype or a name."""
-    from tfevents import proto
-
+def _dtype_number(dtype: Any) -> int | None:
+    """The number of a TensorFlow DataType, from a NumPy dtype or a name; None if it has none."""
     name = dtype if isinstance(dtype, str) else tensor.dtype_name(np.dtype(dtype))
     number: int | None = getattr(proto, f"DT_{_DTYPE_NAMES.get(name, name.upper())}", None)
+    return number
+
+
+def _named_dtype(dtype: Any, where: str) -> int:
+    number = _dtype_number(dtype)
     if number is None:
-        raise ValueError(f"{where}: {name!r} is no dtype of TensorFlow")
+        raise ValueError(f"{where}: {dtype!r} is no dtype of TensorFlow")
     return number
 
 
@@ -324,8 +337,6 @@ _FIELDS: tuple[tuple[tuple[type, ...], str], ...] = (
 
 
 def _attribute(value: Any, where: str) -> proto.AttrValue:
-    from tfevents import proto
-
     if hasattr(value, "SerializeToString"):
         message: proto.AttrValue = proto.coerce("AttrValue", value)
         return message
@@ -351,7 +362,7 @@ def _attribute(value: Any, where: str) -> proto.AttrValue:
 
 def _plain(item: Any, field: str, where: str) -> Any:
     if field == "type":
-        return _dtype_number(item, where)
+        return _named_dtype(item, where)
     if field == "s":
         return item.encode("utf-8", "replace") if isinstance(item, str) else item
     if field == "i" and not -(1 << 63) <= item < 1 << 63:
@@ -365,8 +376,6 @@ def to_graph_def(graph: Any) -> proto.GraphDef:
     Raises:
         ValueError: it is something else.
     """
-    from tfevents import proto
-
     made = graph
     if hasattr(graph, "as_graph_def"):
         try:

@@ -257,6 +257,103 @@ def test_torch_leaves_the_mode_of_every_module(tmp_path: Path) -> None:
     assert {name: module.training for name, module in model.named_modules()} == before
 
 
+def test_torch_leaves_a_traced_model_its_inputs_and_random_numbers_alone() -> None:
+    torch = pytest.importorskip("torch")
+    from tfevents.integrations.torch import torch_graph
+
+    class Busy(torch.nn.Module):  # type: ignore[misc, name-defined]
+        replaced: Any
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+            self.register_buffer("replaced", torch.zeros(2))
+            self.calls: list[int] = []
+            self.fc = torch.nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            self.count += 1
+            self.replaced = self.replaced + 1
+            self.calls.append(1)
+            self.last = x.mul_(2)
+            if x.sum() > 0:  # which export refuses
+                x = self.fc(x)
+            return x + torch.randn(2)
+
+    model, x = Busy(), torch.ones(1, 3)
+    replaced, names = model.replaced, set(vars(model))
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    graph, _ = torch_graph(model, x)
+    assert "aten::randn" in {node.op for node in graph.node}
+    assert torch.rand(3).tolist() == expected.tolist()
+    assert x.tolist() == [[1, 1, 1]]
+    assert (model.count.item(), model.replaced.tolist()) == (0, [0, 0])
+    assert model.replaced is replaced
+    assert (model.calls, set(vars(model))) == ([], names)
+
+
+def test_torch_export_leaves_no_stand_ins_in_a_model() -> None:
+    torch = pytest.importorskip("torch")
+    from tfevents.integrations.torch import torch_graph
+
+    class Late(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner: Any = None
+
+        def forward(self, x: Any) -> Any:
+            if self.inner is None:
+                self.inner = torch.nn.Linear(3, 2)
+            self.last = self.inner(x)
+            return self.last
+
+    model = Late()
+    torch_graph(model, torch.ones(1, 3))
+    assert not hasattr(model, "last")
+    assert list(model.parameters()) == []
+    assert type(model(torch.ones(1, 3)).detach()) is torch.Tensor
+
+
+def test_torch_scopes_know_all_names_of_a_module(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from tfevents.integrations.torch import torch_graph
+
+    class Shared(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.one = torch.nn.Linear(2, 2)
+            self.two = self.one
+
+        def forward(self, x: Any) -> Any:
+            return self.two(self.one(x))
+
+    found = by_name(served(tmp_path, torch_graph(Shared(), torch.ones(1, 2))[0]))
+    scopes = {name.rpartition("/")[0] for name in found}
+    assert scopes == {"input", "output", "Shared/Linear[one]", "Shared/Linear[two]"}
+
+
+def test_torch_script_loops_pass_what_they_carry(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from tfevents.integrations.torch import torch_graph
+
+    loop = torch.jit.CompilationUnit(
+        """
+        def repeat(x):
+            for _ in range(3):
+                x = x.sin()
+            return x
+        """
+    ).repeat
+    found = by_name(served(tmp_path, torch_graph(loop, torch.ones(2))[0]))
+    (body,) = (node for node in found.values() if node.op == "aten::sin")
+    carried = found[body.input[0]]
+    assert carried.op == "Placeholder"
+    (source,) = carried.input
+    assert found[source].op == "IO Node"
+
+
 def test_torch_errors_have_both_reasons() -> None:
     torch = pytest.importorskip("torch")
     from tfevents.integrations.torch import torch_graph
@@ -431,6 +528,24 @@ def test_onnx_refuses_other_things(model: Any, error: type[Exception]) -> None:
         onnx_graph(model)
 
 
+def test_onnx_of_a_later_version_and_of_damaged_names(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    from tfevents.integrations.onnx import onnx_graph
+
+    helper = onnx.helper
+    value = helper.make_tensor_value_info
+    node = helper.make_node("Relu", ["xxxx"], ["yyyy"], name="nnnn")
+    graph = helper.make_graph([node], "g", [value("xxxx", 1, [2])], [value("yyyy", 1, [2])])
+    graph.input[0].type.tensor_type.elem_type = 99
+    data = helper.make_model(graph).SerializeToString()
+    for name in (b"xxxx", b"nnnn", b"Relu"):
+        data = data.replace(name, b"\xff" + name[1:])
+    found = by_name(served(tmp_path, onnx_graph(data)))
+    assert list(found["\ufffdnnn"].input) == ["input/\ufffdxxx"]
+    assert found["\ufffdnnn"].op == "\ufffdelu"
+    assert shapes(found["input/\ufffdxxx"]) == [[2]]
+
+
 # Keras
 
 
@@ -453,6 +568,59 @@ def test_keras_models_are_conceptual_graphs(tmp_path: Path) -> None:
     text, _ = plugin.graph_impl(ctx, ".", "keras", True, "")
     found = by_name(text_format.Parse(text, graph_pb2.GraphDef()))
     assert list(found["net/sum"].input) == ["net/hidden", "net/skip"]
+
+
+def keras_edges(directory: Path, model: Any) -> dict[str, list[str]]:
+    """Inputs of each node, as TensorBoard reads them from the value."""
+    from google.protobuf import text_format
+    from tensorboard.compat.proto import graph_pb2
+
+    from tfevents.integrations.keras import keras_model_value
+
+    event = proto.Event()
+    event.summary.value.append(keras_model_value(model))
+    plugin, ctx = plugin_of(directory, event)
+    text, _ = plugin.graph_impl(ctx, ".", "keras", True, "")
+    found = text_format.Parse(text, graph_pb2.GraphDef())
+    return {node.name: list(node.input) for node in found.node}
+
+
+def test_keras_calls_with_constants_and_named_tensors(tmp_path: Path) -> None:
+    """TensorBoard fails on the first and leaves out an edge of the second, as Keras writes them."""
+    keras = pytest.importorskip("keras")
+
+    x, y = keras.Input((1, 4), name="x"), keras.Input((1, 4), name="y")
+    double = keras.ops.multiply(2.0, x)
+    attend = keras.layers.MultiHeadAttention(1, 2, name="attend")(double, value=y)
+    found = keras_edges(tmp_path, keras.Model([x, y], attend, name="net"))
+    (product,) = set(found) - {"net/x", "net/y", "net/attend"}
+    assert found[product] == ["net/x"]
+    assert found["net/attend"] == [product, "net/y"]
+
+
+def test_keras_models_in_models(tmp_path: Path) -> None:
+    """Of named inputs and of several, and in a Sequential: TensorBoard fails or loses edges."""
+    keras = pytest.importorskip("keras")
+
+    a, b = keras.Input((4,), name="a"), keras.Input((4,), name="b")
+    added = keras.layers.Add(name="sum")([a, b])
+    inner = keras.Model({"a": a, "b": b}, {"out": added}, name="inner")
+    x, y = keras.Input((4,), name="x"), keras.Input((4,), name="y")
+    last = keras.layers.Dense(2, name="last")(inner({"a": x, "b": y})["out"])
+    assert keras_edges(tmp_path / "net", keras.Model([x, y], last, name="net")) == {
+        "net/x": [],
+        "net/y": [],
+        "net/inner/a": ["net/x"],
+        "net/inner/b": ["net/y"],
+        "net/inner/sum": ["net/inner/a", "net/inner/b"],
+        "net/last": ["net/inner/sum"],
+    }
+    one = keras.Model(a, keras.layers.Dense(2, name="dense")(a), name="one")
+    first = keras.layers.Dense(4, name="first")
+    row = keras.Sequential([keras.Input((4,)), first, one], name="row")
+    found = keras_edges(tmp_path / "row", row)
+    assert found["row/one/a"] == ["row/first"]
+    assert found["row/one/dense"] == ["row/one/a"]
 
 
 def test_keras_models_without_layers_are_refused() -> None:

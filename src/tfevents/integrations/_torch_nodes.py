@@ -47,12 +47,7 @@ def _shape(value: Any) -> list[int | None] | None:
 
 
 def add(builder: GraphBuilder, name: str, op: str, inputs: Sequence[str], **details: Any) -> Ref:
-    """Adds a node under a free name; without its dtypes, if TensorFlow has no word for them."""
-    name = builder.unique_name(name)
-    try:
-        return Ref(builder.node(name, op, inputs, **details))
-    except ValueError:
-        return Ref(builder.node(name, op, inputs, **{**details, "dtypes": None}))
+    return Ref(builder.unique_node(name, op, inputs, **details))
 
 
 def attribute(value: Any) -> Any:
@@ -75,8 +70,10 @@ class Scopes:
 
     def __init__(self, model: Any) -> None:
         self._root = clean_name(_class_name(model))
-        named = model.named_modules() if isinstance(model, torch.nn.Module) else ()
-        self._classes = {path: _class_name(module) for path, module in named}
+        self._classes: dict[str, str] = {}
+        if isinstance(model, torch.nn.Module):
+            named = model.named_modules(remove_duplicate=False)  # also the other names of a module
+            self._classes = {path: _class_name(module) for path, module in named}
 
     def of(self, path: str) -> str:
         parts = path.split(".") if path else []

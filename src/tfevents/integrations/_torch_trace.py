@@ -137,18 +137,20 @@ class _TracedGraph:
                 name = names[index] if index < len(names) else f"arg{index}"
                 attributes[name] = attribute(constant)
         name = clean_name(node.kind().rpartition("::")[2])
-        operands = list(inputs)
+        operands = [self._flat(value) for value in node.inputs()]
         for index, block in enumerate(node.blocks()):
             inputs += self._block(block, f"{scope}/{name}/block_{index}", operands)
         with self.builder.scope(scope):
             self._make(name, node.kind(), inputs, list(node.outputs()), attributes)
 
-    def _block(self, block: Any, scope: str, operands: list[Ref]) -> list[Ref]:
+    def _block(self, block: Any, scope: str, operands: list[list[Ref]]) -> list[Ref]:
+        """Adds a branch, or the body of a loop, whose last arguments are the last operands."""
         values = list(block.inputs())
-        given = operands[-len(values) :] if values else []
-        for index, value in enumerate(values):
+        first = len(operands) - len(values)
+        for index, value in enumerate(values, first):
             with self.builder.scope(scope):
-                self._make("argument", "Placeholder", given[index : index + 1], [value])
+                given = operands[index] if index >= 0 else []
+                self._make("argument", "Placeholder", given, [value])
         for node in block.nodes():
             self._node(node, scope)
         return [ref for value in block.outputs() for ref in self._flat(value)]

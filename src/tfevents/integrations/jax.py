@@ -175,20 +175,14 @@ class _Walk:
         scope: str,
     ) -> str:
         """A node of a free name in `scope`."""
-        full = self._builder.unique_name(f"{scope}/{name}" if scope else name)
-        details: dict[str, Any] = {"shapes": [_shape(aval) for aval in avals]}
-        dtypes = [str(getattr(aval, "dtype", "")) for aval in avals]
-        try:
-            return self._builder.node(
-                full,
-                op,
-                inputs,
-                attributes=attributes,
-                dtypes=dtypes if all(dtypes) else None,
-                **details,
-            )
-        except ValueError:  # a dtype TensorFlow has no word for, such as that of a random key
-            return self._builder.node(full, op, inputs, attributes=attributes, **details)
+        return self._builder.unique_node(
+            f"{scope}/{name}" if scope else name,
+            op,
+            inputs,
+            attributes=attributes,
+            shapes=[_shape(aval) for aval in avals],
+            dtypes=[str(getattr(aval, "dtype", "")) for aval in avals],
+        )
 
 
 def _shape(aval: Any) -> list[int | None] | None:

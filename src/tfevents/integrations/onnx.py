@@ -92,7 +92,7 @@ class _Walk:
         inputs = [value for value in self._graph.input if value.name not in names]
         first = len(given) - len(inputs)
         for index, value in enumerate(inputs, first):
-            name = value.name if self._scope else f"input/{clean_name(value.name)}"
+            name = value.name if self._scope else f"input/{_clean(value.name)}"
             op = "Placeholder" if self._scope else "IO Node"
             self._refs[value.name] = self._add(
                 name,
@@ -106,7 +106,7 @@ class _Walk:
         if not self._scope:
             for value in filter(self._known, self._graph.output):
                 details = self._describe([value.name])
-                name = f"output/{clean_name(value.name)}"
+                name = f"output/{_clean(value.name)}"
                 self._add(name, "IO Node", [self._refs[value.name]], **details)
         return results
 
@@ -122,11 +122,11 @@ class _Walk:
         for attribute in node.attribute:
             bodies = [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
             for index, body in enumerate(bodies):
-                scope = f"{full}/{clean_name(attribute.name)}" + (f"_{index}" if index else "")
+                scope = f"{full}/{_clean(attribute.name)}" + (f"_{index}" if index else "")
                 walk = _Walk(self._builder, body, scope, self._refs)
                 inputs += walk.run(operands)
             if not bodies:
-                attributes[attribute.name] = _attribute(attribute)
+                attributes[_text(attribute.name)] = _attribute(attribute)
         if node.domain and node.domain != "ai.onnx":
             attributes["domain"] = node.domain
         made = self._add(
@@ -144,13 +144,21 @@ class _Walk:
         name = _path(name)
         if self._scope:
             name = f"{self._scope}/{name}"
-        return self._builder.node(self._builder.unique_name(name), op, inputs, **details)
+        return self._builder.unique_node(name, _text(op), inputs, **details)
 
 
-def _path(name: str) -> str:
+def _text(name: str | bytes) -> str:
+    """A name of the file; protobuf gives bytes where it is no UTF-8."""
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+
+
+def _clean(name: str | bytes) -> str:
+    return clean_name(_text(name))
+
+
+def _path(name: str | bytes) -> str:
     """Slashes are kept: they are the scopes of the exporter."""
-    parts = [clean_name(part) for part in name.split("/") if part]
-    return "/".join(parts) or "_"
+    return "/".join(map(clean_name, filter(None, _text(name).split("/")))) or "_"
 
 
 def _shape(kind: Any) -> list[int | None] | None:
@@ -163,24 +171,23 @@ def _shape(kind: Any) -> list[int | None] | None:
 
 
 def _details(values: Sequence[tuple[list[int | None] | None, int]]) -> dict[str, Any]:
-    details: dict[str, Any] = {"shapes": [shape for shape, _ in values]}
-    numbers = [number for _, number in values]
-    if numbers and all(numbers):
-        names = [onnx.TensorProto.DataType.Name(number).lower() for number in numbers]
-        names = [_DTYPES.get(name, name) for name in names]
-        if not any(
-            name.startswith(("float8", "float4", "float6", "int4", "uint4", "int2", "uint2"))
-            for name in names
-        ):
-            details["dtypes"] = names
-    return details
+    names = [_dtype(number) for _, number in values]
+    return {
+        "shapes": [shape for shape, _ in values],
+        "dtypes": [_DTYPES.get(name, name) for name in names],
+    }
+
+
+def _dtype(number: int) -> str:
+    """ONNX's name of an element type; "" for 0 and for those of a later version."""
+    kinds = onnx.TensorProto.DataType
+    return str(kinds.Name(number)).lower() if number in kinds.values() and number else ""
 
 
 def _attribute(attribute: Any) -> Any:
     kinds = onnx.AttributeProto
     if attribute.type == kinds.TENSOR:
-        name = onnx.TensorProto.DataType.Name(attribute.t.data_type).lower()
-        return f"{name} {list(attribute.t.dims)}"
+        return f"{_dtype(attribute.t.data_type)} {list(attribute.t.dims)}"
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type in (kinds.FLOAT, kinds.INT, kinds.STRING):
         return value

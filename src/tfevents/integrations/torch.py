@@ -9,9 +9,12 @@ and holds its parameters; numbers and flags are attributes of their operation, n
 from __future__ import annotations
 
 import contextlib
+import copy
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tfevents import proto
 
 try:
     import torch
@@ -20,12 +23,11 @@ except ImportError as error:
         "graphs of PyTorch modules need torch: pip install 'tfevents[torch]'"
     ) from error
 
+from torch.utils._pytree import tree_leaves, tree_map_only
+
 from tfevents.integrations._torch_export import MutableOutputError, exported
 from tfevents.integrations._torch_nodes import device_name
 from tfevents.integrations._torch_trace import traced
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = ["torch_graph"]
 
@@ -35,8 +37,9 @@ def torch_graph(
 ) -> tuple[proto.GraphDef, proto.RunMetadata]:
     """The graph of a module, as it is in evaluation mode.
 
-    The model runs on stand-ins for `example_inputs`, or on these themselves if it has to be traced.
-    The training mode of each of its modules is restored.
+    The model runs on stand-ins for `example_inputs`, or on copies of them if it has to be traced.
+    Afterwards its modules have the modes, attributes and buffers that they had, and PyTorch's
+    random numbers go on where they were.
 
     Args:
         model: a Module, ScriptModule or ScriptFunction.
@@ -54,7 +57,8 @@ def torch_graph(
     if not callable(model):
         raise TypeError(f"a torch module or function is needed, got {type(model).__name__}")
     arguments = _arguments(example_inputs)
-    with _evaluating(model), warnings.catch_warnings(), torch.no_grad():
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    with _evaluating(modules), warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         try:
             builder = exported(model, arguments, verbose, use_strict_trace)
@@ -62,7 +66,9 @@ def torch_graph(
             raise
         except Exception as export_error:
             try:
-                builder = traced(model, arguments, verbose, use_strict_trace)
+                with _unchanged(modules, arguments):
+                    copies = tree_map_only(torch.Tensor, torch.clone, arguments)
+                    builder = traced(model, copies, verbose, use_strict_trace)
             except Exception as trace_error:
                 raise RuntimeError(
                     f"no graph of {type(model).__name__}: torch.export failed "
@@ -80,16 +86,41 @@ def _arguments(example_inputs: Any) -> tuple[Any, ...]:
 
 
 @contextlib.contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+def _evaluating(modules: list[torch.nn.Module]) -> Iterator[None]:
+    """Puts a model into evaluation mode, and then gives its modules back what they had."""
     modes = [module.training for module in modules]
+    own = [module for module in modules if not isinstance(module, torch.jit.ScriptModule)]
+    # Parameters, buffers and submodules stand in dicts among the attributes of a module.
+    tables: list[Any] = [vars(module) for module in own]
+    tables += [x for table in tables for x in table.values() if isinstance(x, (dict, list, set))]
+    contents = [copy.copy(table) for table in tables]
     try:
         if modules:
-            model.eval()
+            modules[0].eval()
         yield
     finally:
+        # What `forward` has set may be a stand-in of the export, of no use to anybody.
+        for table, content in zip(tables, contents, strict=True):
+            table.clear()
+            (table.extend if isinstance(table, list) else table.update)(content)
         for module, mode in zip(modules, modes, strict=True):
             module.training = mode
+
+
+@contextlib.contextmanager
+def _unchanged(modules: list[torch.nn.Module], arguments: Any) -> Iterator[None]:
+    """Undoes what a run of the modules does to their buffers and to the random numbers."""
+    buffers = [buffer for module in modules for buffer in module.buffers(recurse=False)]
+    kept = [(buffer, buffer._version, buffer.clone()) for buffer in buffers]
+    tensors = [*buffers, *(x for x in tree_leaves(arguments) if isinstance(x, torch.Tensor))]
+    devices = {x.device.index for x in tensors if x.device.type == "cuda"}
+    with torch.random.fork_rng(sorted(devices)):
+        try:
+            yield
+        finally:
+            for buffer, version, before in kept:
+                if buffer._version != version:
+                    buffer.copy_(before)
 
 
 def _first_line(error: Exception) -> str:
@@ -98,8 +129,6 @@ def _first_line(error: Exception) -> str:
 
 
 def _run_metadata(graph: proto.GraphDef) -> proto.RunMetadata:
-    from tfevents import proto
-
     metadata = proto.RunMetadata()
     devices = {node.device for node in graph.node if node.device} or {device_name("cpu")}
     for device in sorted(devices):
