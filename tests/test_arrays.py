@@ -351,6 +351,9 @@ def test_tensorflow() -> None:
     for data in (tf.sparse.eye(2), tf.ragged.constant([[1], [2, 3]]), tf.constant("x")):
         with pytest.raises(TypeError, match="tag 't'"):
             arrays.to_numpy(data, tag="t")
+    for data in (tf.compat.v1.Summary(), tf.data.Dataset.range(2)):
+        with pytest.raises(TypeError, match="tag 't': numbers or an array are needed"):
+            arrays.to_numpy(data, tag="t")
 
 
 def test_scipy_sparse() -> None:

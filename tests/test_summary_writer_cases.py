@@ -259,6 +259,12 @@ def test_a_flipped_view_is_flipped(tmp_path: Path) -> None:
     assert found[:, :, 0].tolist() == [[5, 4, 3], [2, 1, 0]]
 
 
+@pytest.mark.parametrize("images", [[], [np.zeros((3, 2, 2)), np.zeros((3, 2, 1))]])
+def test_a_list_that_is_no_batch_is_refused_by_its_tag(images: list[Any], tmp_path: Path) -> None:
+    with SummaryWriter(tmp_path) as writer, pytest.raises(ValueError, match="'the tag'"):
+        writer.add_images("the tag", images, 0, dataformats="CHW")
+
+
 @pytest.mark.parametrize("method", ["add_image", "add_images"])
 @pytest.mark.parametrize(("channels", "mode"), [(1, "RGB"), (2, "LA"), (3, "RGB"), (4, "RGBA")])
 def test_channels(method: str, channels: int, mode: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tfevents import tensor
 
-__all__ = ["REFUSED", "SEQUENCES", "as_tensor", "scalar", "to_numpy"]
+__all__ = ["REFUSED", "SEQUENCES", "about", "as_tensor", "scalar", "to_numpy"]
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -70,7 +70,7 @@ def scalar(data: object, *, tag: str = "") -> float:
         return _float_of(data, data, tag)
     found = to_numpy(data, tag=tag)
     if found.size != 1:
-        raise ValueError(f"{_about(tag)}one number is needed; got {_describe(found, data)}")
+        raise ValueError(f"{about(tag)}one number is needed; got {_describe(found, data)}")
     if found.dtype.kind == "c":
         raise _refusal(data, tag, "a real number is needed")
     return _float_of(found.reshape(-1)[0], data, tag)
@@ -83,14 +83,15 @@ def _float_of(number: Any, data: object, tag: str) -> float:
     except OverflowError:
         finite_before = False
     if not finite_before:
-        raise ValueError(f"{_about(tag)}{type(data).__name__} is beyond the range of float64")
+        raise ValueError(f"{about(tag)}{type(data).__name__} is beyond the range of float64")
     return result
 
 
 # Errors
 
 
-def _about(tag: str) -> str:
+def about(tag: str) -> str:
+    """How an error begins that is about a tag; empty without one."""
     return f"tag {tag!r}: " if tag else ""
 
 
@@ -99,14 +100,14 @@ def _describe(found: Array, data: object) -> str:
 
 
 def _endless(tag: str) -> ValueError:
-    return ValueError(f"{_about(tag)}sequences are nested too deeply")
+    return ValueError(f"{about(tag)}sequences are nested too deeply")
 
 
 def _refusal(data: object, tag: str, wanted: str) -> TypeError:
     kind = type(data)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     shown = f"{str(data)[:40]!r} of type " if isinstance(data, (str, bytes, complex)) else ""
-    return TypeError(f"{_about(tag)}{wanted}; got {shown}{name}")
+    return TypeError(f"{about(tag)}{wanted}; got {shown}{name}")
 
 
 # Reading
@@ -126,12 +127,12 @@ def _read(data: Any, tag: str) -> Array:
     except MemoryError:
         raise
     except OverflowError as error:
-        raise ValueError(f"{_about(tag)}{type(data).__name__} is out of range: {error}") from error
+        raise ValueError(f"{about(tag)}{type(data).__name__} is out of range: {error}") from error
     except (
         Exception
     ) as error:  # whatever a foreign object raises, the tag and the type must be told
         raise TypeError(
-            f"{_about(tag)}{type(data).__module__}.{type(data).__name__} cannot be read as an "
+            f"{about(tag)}{type(data).__module__}.{type(data).__name__} cannot be read as an "
             f"array: {error}"
         ) from error
 
@@ -166,6 +167,8 @@ def _from_torch(data: Any) -> Array:
 
 
 def _from_tensorflow(data: Any) -> Array:
+    if not hasattr(data, "dtype"):  # messages, datasets and other things that are no tensors
+        return _from_protocols(data)
     if not hasattr(data, "numpy"):
         raise _Refused("a dense eager tensor is needed, this one is sparse or symbolic")
     found = data.numpy()
@@ -230,7 +233,7 @@ def _stacked(data: Any, tag: str) -> Array:
     items = [x if type(x) in _PYTHON_NUMBERS else to_numpy(x, tag=tag) for x in data]
     shapes = {x.shape if isinstance(x, np.ndarray) else () for x in items}
     if len(shapes) > 1:
-        raise ValueError(f"{_about(tag)}the items of a sequence differ in shape: {shapes}")
+        raise ValueError(f"{about(tag)}the items of a sequence differ in shape: {shapes}")
     return np.asarray(items) if items else np.zeros(0)
 
 
@@ -248,10 +251,10 @@ def _numeric(found: Array, data: object, tag: str) -> Array:
         try:
             return found.astype(np.float64)
         except OverflowError as error:
-            raise ValueError(f"{_about(tag)}a number is beyond the range of float64") from error
+            raise ValueError(f"{about(tag)}a number is beyond the range of float64") from error
         except (TypeError, ValueError):
             pass
-    raise TypeError(f"{_about(tag)}numbers are needed; got {_describe(found, data)}")
+    raise TypeError(f"{about(tag)}numbers are needed; got {_describe(found, data)}")
 
 
 def _object_array(items: list[Any], shape: tuple[int, ...]) -> Array:
@@ -287,13 +290,13 @@ def as_tensor(data: object, *, tag: str = "") -> Array:
     try:
         tensor.dtype_name(found.dtype)
     except TypeError as error:
-        raise ValueError(f"{_about(tag)}{error}") from None
+        raise ValueError(f"{about(tag)}{error}") from None
     return found
 
 
 def _unsupported(data: object, tag: str) -> ValueError:
     return ValueError(
-        f"{_about(tag)}Attempt to convert a value ({str(data)[:40]}) with an unsupported type "
+        f"{about(tag)}Attempt to convert a value ({str(data)[:40]}) with an unsupported type "
         f"({type(data)}) to a Tensor."
     )
 
@@ -303,12 +306,12 @@ def _encoded(item: object, tag: str) -> bytes:
         return item
     if not isinstance(item, str):
         raise ValueError(  # noqa: TRY004 - TensorFlow's class for it
-            f"{_about(tag)}an array of objects must hold strings; got {type(item).__name__}"
+            f"{about(tag)}an array of objects must hold strings; got {type(item).__name__}"
         )
     try:
         return item.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(f"{_about(tag)}Error converting unicode string: {error}") from None
+        raise ValueError(f"{about(tag)}Error converting unicode string: {error}") from None
 
 
 def _inferred(data: object, tag: str) -> Array:
@@ -322,7 +325,7 @@ def _inferred(data: object, tag: str) -> Array:
     if kinds == {"i", "f"}:
         kinds = {"f"}
     if len(kinds) > 1:
-        raise ValueError(f"{_about(tag)}Can't convert Python sequence with mixed types to Tensor.")
+        raise ValueError(f"{about(tag)}Can't convert Python sequence with mixed types to Tensor.")
     found = _BUILDERS[kinds.pop()](leaves, tag)
     return found.reshape(shape)
 
@@ -347,7 +350,7 @@ def _collect(node: Any, depth: int, shape: list[int], leaves: list[Any], tag: st
 
 
 def _ragged(tag: str) -> ValueError:
-    return ValueError(f"{_about(tag)}Can't convert non-rectangular Python sequence to Tensor.")
+    return ValueError(f"{about(tag)}Can't convert non-rectangular Python sequence to Tensor.")
 
 
 def _kind_of(leaf: object, tag: str) -> str:
@@ -370,7 +373,7 @@ def _build_ints(leaves: list[Any], tag: str) -> Array:
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return np.array(leaves, dtype)
     raise ValueError(
-        f"{_about(tag)}Can't convert Python sequence with out-of-range integer to Tensor."
+        f"{about(tag)}Can't convert Python sequence with out-of-range integer to Tensor."
     )
 
 
@@ -380,12 +383,12 @@ def _build_floats(leaves: list[Any], tag: str) -> Array:
     try:
         exact = np.array(leaves, np.float64)
     except OverflowError as error:
-        raise ValueError(f"{_about(tag)}a number is beyond the range of float64") from error
+        raise ValueError(f"{about(tag)}a number is beyond the range of float64") from error
     with np.errstate(over="ignore"):
         found = exact.astype(dtype)
     if not np.array_equal(np.isinf(found), np.isinf(exact)):
         raise ValueError(
-            f"{_about(tag)}Can't convert Python sequence with a value out of range for {dtype}."
+            f"{about(tag)}Can't convert Python sequence with a value out of range for {dtype}."
         )
     return found
 

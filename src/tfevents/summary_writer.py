@@ -383,10 +383,7 @@ class SummaryWriter(RunFiles):
             TypeError, ValueError: the shape or type does not fit.
         """
         if isinstance(img_tensor, (list, tuple)) and "N" not in dataformats.upper():
-            import numpy as np
-
-            images = [arrays.to_numpy(each, tag=str(tag)) for each in img_tensor]
-            img_tensor, dataformats = np.stack(images), "N" + dataformats
+            dataformats = "N" + dataformats
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     @_telling_once

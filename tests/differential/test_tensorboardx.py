@@ -304,6 +304,17 @@ def test_event_file_writer(tmp_path: Path) -> None:
     assert len(decoded.event_files(tmp_path)) == 2
 
 
+def test_a_global_writer_takes_the_arguments_in_their_order(tmp_path: Path) -> None:
+    def arguments(module: Any, run: str) -> list[str]:
+        directory = str(tmp_path / run)
+        module.GlobalSummaryWriter(directory, "", 3, 10, 60, ".end", True, None).close()
+        (name,) = os.listdir(directory)
+        kinds = [event["what"] for event in decoded.events(directory, event_pb2.Event)]
+        return [name.rpartition(".")[2], *kinds]
+
+    assert arguments(ours, "ours") == arguments(theirs, "theirs")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_global_steps_are_counted_across_processes(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")

@@ -329,6 +329,11 @@ def test_max_bins_is_checked(limit: int) -> None:
         torch_form([1.0], max_bins=limit)
 
 
+def test_max_bins_is_an_integer() -> None:
+    with pytest.raises(TypeError, match=r"'h': max_bins must be an integer, got 2\.5"):
+        torch_form([1.0], max_bins=2.5)
+
+
 def test_raw_is_kept_as_given() -> None:
     histogram = Histogram.from_raw(
         min=-1.0,

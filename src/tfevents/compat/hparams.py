@@ -10,10 +10,11 @@ import random as random_module
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tfevents import proto
 from tfevents.values.hparams import (
     Experiment,
     HParamInfo,
@@ -23,9 +24,6 @@ from tfevents.values.hparams import (
     SessionStart,
     group_name,
 )
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = [
     "Discrete",
@@ -270,8 +268,6 @@ class Metric:
 
     def as_proto(self) -> proto.MetricInfo:
         """The MetricInfo message."""
-        from tfevents import proto
-
         (value,) = HParams(Experiment(metrics=(self._info,))).to_field_values()
         content = proto.HParamsPluginData.FromString(value.metadata.plugin_data.content)
         return content.experiment.metric_infos[0]
@@ -349,8 +345,6 @@ def hparams_config_pb(
 
 
 def _summary(session: HParams) -> proto.Summary:
-    from tfevents import proto
-
     return proto.Summary(value=session.to_tensor_values())
 
 

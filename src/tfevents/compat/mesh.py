@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tfevents import proto
 from tfevents.values.mesh import Mesh
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = ["mesh", "mesh_pb"]
 
@@ -32,7 +30,6 @@ def mesh(
     Raises:
         TypeError, ValueError: see `Mesh.from_data`; also without a step.
     """
-    from tfevents import proto
     from tfevents.summary import experimental
 
     data = Mesh.from_data(
@@ -58,8 +55,6 @@ def mesh_pb(
     Raises:
         TypeError, ValueError: see `Mesh.from_data`.
     """
-    from tfevents import proto
-
     data = Mesh.from_data(
         vertices, colors, faces, tag=tag, config_dict=config_dict, dtypes="fixed"
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tfevents import proto
 from tfevents.values.pr_curve import PrCurve
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = ["pb", "raw_data_pb"]
 
@@ -63,8 +61,6 @@ def raw_data_pb(
 def _summary(
     curve: PrCurve, name: str, display_name: str | None, description: str | None
 ) -> proto.Summary:
-    from tfevents import proto
-
     value = curve.to_tensor_value(
         f"{name}/pr_curves",
         display_name=name if display_name is None else display_name,

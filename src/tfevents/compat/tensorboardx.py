@@ -120,16 +120,32 @@ class GlobalSummaryWriter(Closing):
 
     Args:
         logdir: directory of the run.
-        comment: see `SummaryWriter`.
-        options: further options of `SummaryWriter`; `coalesce_process` has no effect, as in
-            tensorboardX.
+        comment, purge_step, max_queue, flush_secs, filename_suffix, write_to_disk: see
+            `SummaryWriter`.
+        log_dir: torch's spelling of `logdir`.
+        coalesce_process: without effect, as in tensorboardX.
+        options: further options of `SummaryWriter`.
     """
 
     _shared: ClassVar[GlobalSummaryWriter | None] = None
 
-    def __init__(self, logdir: PathLike | None = None, comment: str = "", **options: Any) -> None:
-        options.pop("coalesce_process", None)
-        self.smw = SummaryWriter(logdir or options.pop("log_dir", None), comment, **options)
+    def __init__(
+        self,
+        logdir: PathLike | None = None,
+        comment: str = "",
+        purge_step: int | None = None,
+        max_queue: int | None = None,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
+        write_to_disk: bool = True,
+        log_dir: PathLike | None = None,
+        coalesce_process: bool = True,
+        **options: Any,
+    ) -> None:
+        self.smw = SummaryWriter(
+            logdir or log_dir, comment, purge_step, max_queue, flush_secs, filename_suffix,
+            write_to_disk, **options,
+        )
         self._lock = multiprocessing.Lock()
         self._manager: Any = multiprocessing.Manager()
         self._counts: Any = self._manager.dict()

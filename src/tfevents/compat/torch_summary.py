@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfevents import arrays, plugin
+from tfevents import arrays, plugin, proto
 from tfevents.values.histogram import Histogram
 from tfevents.values.image import Image
 from tfevents.values.scalar import Scalar
@@ -18,8 +18,6 @@ from tfevents.values.text import Text
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from tfevents import proto
 
 __all__ = [
     "audio",
@@ -47,8 +45,6 @@ __all__ = [
 
 
 def _summary(*values: proto.Summary.Value) -> proto.Summary:
-    from tfevents import proto
-
     return proto.Summary(value=values)
 
 

@@ -16,18 +16,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from tfevents import _warn, plugin, tensor
+from tfevents import _warn, plugin, proto, tensor
 from tfevents import arrays as array_likes
 from tfevents.values import _wav
 from tfevents.values._batch import check_max_outputs
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = ["Audio", "Layout", "Rounding", "check_encoding"]
 
@@ -179,8 +176,6 @@ class Audio:
         self, tag: str, *, display_name: str = "", description: str = ""
     ) -> proto.Summary.Value:
         """TensorFlow 2's form: strings [n, 2], each clip's file and its label."""
-        from tfevents import proto
-
         clips = self.files()
         labels = self.labels or ("",) * len(clips)
         table = np.empty((len(clips), 2), dtype=object)
@@ -204,8 +199,6 @@ class Audio:
         Raises:
             ValueError: not exactly one clip; layouts "T" and "TC" always are one.
         """
-        from tfevents import proto
-
         if len(self) != 1:
             raise ValueError(f"tag {tag!r}: the audio field holds one clip, not {len(self)}")
         value = proto.Summary.Value(tag=tag)

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tfevents import _warn, plugin, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import _warn, plugin, proto, tensor
 
 __all__ = ["Category", "Chart", "ChartKind", "CustomScalars"]
 
@@ -66,8 +63,6 @@ class CustomScalars:
             TypeError: not of that form.
             ValueError: a Margin chart whose tags are not a multiple of three.
         """
-        from tfevents import proto
-
         if hasattr(layout, "SerializeToString"):
             return cls(_read_layout(proto.coerce(proto.Layout, layout)))
         return cls(
@@ -123,8 +118,6 @@ class CustomScalars:
         description: str = "",
     ) -> proto.Summary.Value:
         """DT_STRING of shape []: the serialized Layout."""
-        from tfevents import proto
-
         data = np.array(self._message().SerializeToString(), dtype=object)
         return proto.Summary.Value(
             tag=tag,
@@ -139,8 +132,6 @@ class CustomScalars:
         return self.to_tensor_value(tag)
 
     def _message(self) -> proto.Layout:
-        from tfevents import proto
-
         layout = proto.Layout()
         for category in self.categories:
             group = layout.category.add(title=category.title, closed=category.closed)
@@ -163,8 +154,6 @@ class CustomScalars:
             ValueError: no tensor of one string, or a string that is no Layout.
         """
         from google.protobuf.message import DecodeError
-
-        from tfevents import proto
 
         found = tensor.from_proto(value.tensor) if value.HasField("tensor") else None
         if found is None or found.dtype.kind != "O" or found.size != 1:

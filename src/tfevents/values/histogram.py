@@ -380,7 +380,12 @@ def _bucket_count(buckets: object, tag: str) -> int:
 def _group_limit(max_bins: int | None, tag: str) -> int:
     if max_bins is None:
         return sys.maxsize
-    limit = operator.index(max_bins)
+    try:
+        limit = operator.index(max_bins)
+    except TypeError:
+        raise TypeError(
+            f"histogram {tag!r}: max_bins must be an integer, got {max_bins!r:.60}"
+        ) from None
     if limit < 1:
         raise ValueError(f"histogram {tag!r}: max_bins must be at least 1, got {max_bins}")
     return limit

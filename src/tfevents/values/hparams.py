@@ -14,15 +14,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tfevents import _warn, arrays, plugin, tensor
+from tfevents import _warn, arrays, plugin, proto, tensor
 from tfevents.values._hparam import HParamValue, to_hparam
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = [
     "STATUS_FAILURE",
@@ -147,7 +144,7 @@ class HParams:
             ValueError: a domain without its hyperparameter, a metric of several elements, text
                 that UTF-8 cannot carry.
         """
-        about = f"tag {tag!r}: " if tag else ""
+        about = arrays.about(tag)
         values = _read(hparams, f"{about}hparam_dict")
         domains = _domains(domain, values, f"{about}hparam_domain_discrete")
         numbers = _numbers(metrics, f"{about}metric_dict")
@@ -190,8 +187,6 @@ class HParams:
         return values
 
     def _contents(self) -> list[tuple[str, proto.HParamsPluginData]]:
-        from tfevents import proto
-
         contents = []
         if self.experiment is not None:
             data = proto.HParamsPluginData()
@@ -217,8 +212,6 @@ class HParams:
             ValueError: the metadata are of another plugin, or cannot be parsed.
         """
         from google.protobuf.message import DecodeError
-
-        from tfevents import proto
 
         found = value.metadata.plugin_data
         if found.plugin_name != plugin.HPARAMS:
@@ -311,8 +304,6 @@ def group_name(hparams: Mapping[str, HParamValue]) -> str:
 
 
 def _value(tag: str, data: proto.HParamsPluginData) -> proto.Summary.Value:
-    from tfevents import proto
-
     content = data.SerializeToString(deterministic=True)
     return proto.Summary.Value(tag=tag, metadata=plugin.metadata(plugin.HPARAMS, content))
 

@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from tfevents import _warn, plugin, tensor
+from tfevents import _warn, plugin, proto, tensor
 from tfevents import arrays as array_likes
 from tfevents.values import _png
 from tfevents.values._batch import check_max_outputs
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PILImage
-
-    from tfevents import proto
 
 __all__ = ["Image", "snapshot", "to_levels"]
 
@@ -177,8 +175,6 @@ class Image:
         self, tag: str, *, display_name: str = "", description: str = ""
     ) -> proto.Summary.Value:
         """TensorFlow 2's form: strings [2 + n], width and height in decimal, then the images."""
-        from tfevents import proto
-
         strings = [b"%d" % self.width, b"%d" % self.height, *self.images()]
         value = proto.Summary.Value(tag=tag)
         value.metadata.CopyFrom(
@@ -193,8 +189,6 @@ class Image:
         Raises:
             ValueError: not exactly one image; a picture made with `dataformats` always is one.
         """
-        from tfevents import proto
-
         if len(self) != 1:
             raise ValueError(f"tag {tag!r}: the image field holds one image, not {len(self)}")
         value = proto.Summary.Value(tag=tag)

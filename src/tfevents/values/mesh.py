@@ -11,14 +11,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tfevents import _warn, arrays, plugin, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import _warn, arrays, plugin, proto, tensor
 
 __all__ = ["DTypes", "Mesh"]
 
@@ -119,8 +116,6 @@ class Mesh:
         """
 
         def encode(number: int, array: _Array, part_tag: str) -> proto.Summary.Value:
-            from tfevents import proto
-
             content = proto.MeshPluginData(
                 name=tag,
                 content_type=number,
@@ -166,8 +161,6 @@ class Mesh:
             ValueError: not a value of the mesh plugin, of an unknown part, or without numbers.
         """
         from google.protobuf.message import DecodeError
-
-        from tfevents import proto
 
         try:
             content = proto.MeshPluginData.FromString(value.metadata.plugin_data.content)

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from tfevents import _warn, arrays, plugin, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import _warn, arrays, plugin, proto, tensor
 
 __all__ = ["PrCurve"]
 
@@ -33,7 +30,7 @@ class PrCurve:
     Attributes:
         rows: float32 [6, n]: true positives, false positives, true negatives, false
             negatives, precision, recall; column i is the threshold i / (n - 1).
-        num_thresholds: what the file says of n.
+        num_thresholds: what is written of n; read from a file, n itself.
     """
 
     rows: _Array
@@ -147,8 +144,6 @@ class PrCurve:
     def _value(
         self, tag: str, display_name: str, description: str, *, packed: bool
     ) -> proto.Summary.Value:
-        from tfevents import proto
-
         content = proto.PrCurvePluginData(num_thresholds=self.num_thresholds)
         return proto.Summary.Value(
             tag=tag,

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tfevents import _warn, arrays, plugin, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import _warn, arrays, plugin, proto, tensor
 
 __all__ = ["FLOAT32_LIMIT", "Scalar"]
 
@@ -55,7 +52,7 @@ class Scalar:
             ValueError: another rank, a string, a number out of range, None.
         """
         found = arrays.as_tensor(data, tag=tag)
-        about = f"tag {tag!r}: " if tag else ""
+        about = arrays.about(tag)
         if found.ndim:
             raise ValueError(f"{about}Expected scalar shape, saw shape: {found.shape}.")
         if found.dtype.kind == "O":
@@ -74,8 +71,6 @@ class Scalar:
         self, tag: str, *, display_name: str = "", description: str = ""
     ) -> proto.Summary.Value:
         """DT_FLOAT, or DT_DOUBLE if `double`, of shape []."""
-        from tfevents import proto
-
         return proto.Summary.Value(
             tag=tag,
             tensor=tensor.to_proto(self._array()),
@@ -102,8 +97,6 @@ class Scalar:
 
     def to_field_value(self, tag: str) -> proto.Summary.Value:
         """`simple_value`, which is a float32: `double` has no effect here."""
-        from tfevents import proto
-
         with np.errstate(over="ignore"):  # rounded here: protobuf's ways near the limit differ
             value = float(np.float32(self.value))
         return proto.Summary.Value(tag=tag, simple_value=value)
@@ -133,6 +126,6 @@ class Scalar:
 def _overflown(value: float, tag: str) -> float:
     if math.isinf(value):
         return value
-    about = f"tag {tag!r}: " if tag else ""
+    about = arrays.about(tag)
     _warn.warn(tag, "overflow", f"{about}{value!r} is beyond float32 and is stored as infinity")
     return math.copysign(math.inf, value)

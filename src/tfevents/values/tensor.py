@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tfevents import _warn, arrays, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import _warn, arrays, proto, tensor
 
 __all__ = ["Tensor"]
 
@@ -52,8 +49,6 @@ class Tensor:
         self, tag: str, *, display_name: str = "", description: str = ""
     ) -> proto.Summary.Value:
         """The tensor in its own type and shape; names given here override those of the metadata."""
-        from tfevents import proto
-
         value = proto.Summary.Value(tag=tag, tensor=tensor.to_proto(self.array))
         if self.metadata is not None:
             value.metadata.SetInParent()
@@ -100,8 +95,6 @@ def _serialized(metadata: Any, tag: str) -> bytes | None:
 
 def _parsable(metadata: bytes, tag: str) -> bytes:
     from google.protobuf.message import DecodeError
-
-    from tfevents import proto
 
     try:
         proto.SummaryMetadata.FromString(metadata)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tfevents import arrays, plugin, tensor
-
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import arrays, plugin, proto, tensor
 
 __all__ = ["Text"]
 
@@ -41,7 +38,7 @@ class Text:
         """
         found = arrays.as_tensor(data, tag=tag)
         if found.dtype.kind != "O":
-            about = f"tag {tag!r}: " if tag else ""
+            about = arrays.about(tag)
             name = tensor.dtype_name(found.dtype)
             raise TypeError(f"{about}tensor must be of type tf.string; got tf.{name}")
         return cls(tuple(found.reshape(-1).tolist()), found.shape)
@@ -55,7 +52,7 @@ class Text:
             ValueError: a lone surrogate.
         """
         if not isinstance(data, str):
-            about = f"tag {tag!r}: " if tag else ""
+            about = arrays.about(tag)
             raise TypeError(f"{about}text must be a str; got {type(data).__name__}")
         return cls.from_data([data], tag=tag)
 
@@ -79,8 +76,6 @@ class Text:
         self, tag: str, *, display_name: str = "", description: str = ""
     ) -> proto.Summary.Value:
         """DT_STRING in `string_val`, in the data's own shape."""
-        from tfevents import proto
-
         return proto.Summary.Value(
             tag=tag,
             tensor=tensor.to_proto(self.array),

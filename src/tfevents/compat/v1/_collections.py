@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from tfevents import proto
+from tfevents import proto
 
 __all__ = ["GraphKeys", "collect", "merge", "merge_all"]
 
@@ -67,8 +66,6 @@ def merge(
         TypeError: `inputs` are not Summaries.
         ValueError: there are none, bytes are no Summary, or two values have the same tag.
     """
-    from tfevents import proto
-
     summaries = [proto.coerce(proto.Summary, each) for each in inputs]
     if not summaries:
         raise ValueError("merge needs at least one Summary")

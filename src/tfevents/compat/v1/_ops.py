@@ -11,11 +11,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
-from tfevents import _context, arrays
+from tfevents import _context, arrays, proto
 from tfevents.compat.v1._collections import collect
 from tfevents.compat.v1._pixels import stretch
 from tfevents.values._batch import check_max_outputs
@@ -25,9 +25,6 @@ from tfevents.values.image import Image
 from tfevents.values.scalar import Scalar
 from tfevents.values.tensor import Tensor
 from tfevents.values.text import Text
-
-if TYPE_CHECKING:
-    from tfevents import proto
 
 __all__ = ["audio", "histogram", "image", "scalar", "tensor_summary", "text"]
 
@@ -70,7 +67,7 @@ def histogram(
         ValueError: a value is NaN or infinite.
     """
     tag = _tag(name, family)
-    value = Histogram.from_data_v1(values, tag=tag).to_field_value(tag)
+    value = Histogram.from_data_v1(_numbers(values, tag), tag=tag).to_field_value(tag)
     return _summary("histogram", tag, [value], collections)
 
 
@@ -96,7 +93,7 @@ def image(
     """
     tag = _tag(name, family)
     limit = _limit(max_outputs, tag)
-    pixels = arrays.to_numpy(tensor, tag=tag)
+    pixels = _numbers(tensor, tag)
     if pixels.dtype.kind == "f" and pixels.ndim == 4:
         Image.from_data(pixels[:1], tag=tag)  # refuses a wrong number of channels
         pixels = stretch(pixels[:limit])
@@ -133,7 +130,7 @@ def audio(
     """
     tag = _tag(name, family)
     limit = _limit(max_outputs, tag)
-    samples = arrays.to_numpy(tensor, tag=tag)
+    samples = _numbers(tensor, tag)
     if samples.ndim == 2:
         samples = samples[..., np.newaxis]
     rate = arrays.scalar(sample_rate, tag=tag)
@@ -188,8 +185,6 @@ def tensor_summary(
     Raises:
         TypeError, ValueError: no tensor can be made of it, or the metadata are none.
     """
-    from tfevents import proto
-
     tag = _tag(name, family)
     metadata = proto.SummaryMetadata()
     if summary_metadata is not None:
@@ -204,8 +199,6 @@ def tensor_summary(
 def _summary(
     kind: str, tag: str, values: Iterable[proto.Summary.Value], collections: _Collections
 ) -> proto.Summary:
-    from tfevents import proto
-
     summary = proto.Summary(value=values)
     collect(kind, tag, summary, collections)
     return summary
@@ -223,6 +216,13 @@ def _clean(name: str) -> str:
         raise TypeError(f"the name of a summary must be a str, got {type(name).__name__}")
     name.encode()  # UnicodeEncodeError is a ValueError
     return _NOT_IN_NAMES.sub("_", name).lstrip("/")
+
+
+def _numbers(data: Any, tag: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """An array, of which Python's floats are float32, as TensorFlow has them."""
+    if isinstance(data, (float, *arrays.SEQUENCES)):
+        return arrays.as_tensor(data, tag=tag)
+    return arrays.to_numpy(data, tag=tag)
 
 
 def _limit(max_outputs: SupportsIndex, tag: str) -> int:

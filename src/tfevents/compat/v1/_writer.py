@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfevents import event, steps
+from tfevents import event, proto, steps
 from tfevents._closing import Closing, call_all
 from tfevents._fork import ForkLock
 from tfevents.errors import WriterClosedError
@@ -18,7 +18,6 @@ from tfevents.run_writer import RunWriter
 from tfevents.store import LocalStore, open_store, pinned
 
 if TYPE_CHECKING:
-    from tfevents import proto
     from tfevents._types import EventWriter, PathLike
 
 __all__ = ["FileWriter", "FileWriterCache"]
@@ -78,8 +77,6 @@ class FileWriter(Closing):
         if self._suffix:
             self._open()
         if graph is not None:
-            from tfevents import proto
-
             self.add_graph(graph)
             self.add_meta_graph(proto.MetaGraphDef(graph_def=graph))
 
@@ -97,12 +94,11 @@ class FileWriter(Closing):
             TypeError, ValueError: no Summary, or no step.
             WriteError: an earlier event could not be written.
         """
-        from tfevents import proto
-
-        own = proto.coerce(proto.Summary, summary)
-        if own is summary:
+        if isinstance(summary, proto.Summary):
             own = proto.Summary()
             own.CopyFrom(summary)
+        else:
+            own = proto.coerce(proto.Summary, summary)
         step, size = _step(global_step), own.ByteSize()
         self._put(lambda run: run.add_encoded(self._strip.encode, step, own, None, nbytes=size))
 
@@ -112,8 +108,6 @@ class FileWriter(Closing):
         Raises:
             TypeError, ValueError: no Event.
         """
-        from tfevents import proto
-
         own = proto.coerce(proto.Event, event)
         self._put(lambda run: run.add_event(own))
 
@@ -167,8 +161,6 @@ class FileWriter(Closing):
             TypeError: no RunMetadata, or the tag is not a str.
             ValueError: the tag was used before.
         """
-        from tfevents import proto
-
         if not isinstance(tag, str):
             raise TypeError(f"a tag must be a str, got {type(tag).__name__}")
         if tag in self._run_tags:
@@ -310,8 +302,6 @@ def _one_graph(graph: Any, graph_def: Any) -> proto.GraphDef:
 
 
 def _serialized(kind: str, message: Any) -> bytes:
-    from tfevents import proto
-
     data: bytes = proto.coerce(kind, message).SerializeToString()
     return data
 
