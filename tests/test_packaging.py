@@ -71,6 +71,20 @@ def test_dependencies() -> None:
     assert names == ["crc32c", "numpy", "pillow", "protobuf"]
 
 
+def test_extras_that_are_named_exist() -> None:
+    sources = [*PAGES, *ROOT.glob("src/**/*.py")]
+    named = {
+        (extra, path.name)
+        for path in sources
+        for extra in re.findall(r"tfevents\[(\w+)\]", path.read_text(encoding="utf-8"))
+    }
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = project.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    known = re.findall(r"^(\w+) = \[", extras, re.MULTILINE)
+    assert {name for name, _ in named} >= {"cli", "gpu", "arrow"}
+    assert sorted(each for each in named if each[0] not in known) == []
+
+
 def test_licence() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert re.match(r"\s+Apache License\s+Version 2\.0, January 2004\n", text)

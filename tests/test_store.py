@@ -172,6 +172,19 @@ def test_a_dropped_sink_closes_its_descriptor(tmp_path: Path) -> None:
 # -- memory and fsspec
 
 
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_sink_that_outlives_its_module_is_silent(
+    closed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink: Any = LocalStore().create(str(tmp_path / "file"))
+    if closed:
+        sink.close()
+    with monkeypatch.context() as ending:  # Python's own end makes such names None
+        for name in ("contextlib", "os"):
+            ending.setattr(f"tfevents.store.{name}", None)
+        sink.__del__()
+
+
 def test_memory_files() -> None:
     store = MemoryStore()
     sink = store.create("run/f")

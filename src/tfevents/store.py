@@ -171,8 +171,11 @@ class LocalSink:
 
     def __del__(self) -> None:
         # A forked child drops its parent's sink; nothing is buffered, so this writes nothing.
-        with contextlib.suppress(OSError):
+        # When Python ends, what this module has imported may be gone: contextlib, and even os.
+        try:  # noqa: SIM105
             self.close()
+        except (OSError, AttributeError):
+            pass
 
     def _check_linked(self) -> None:
         # A removed file takes bytes for ever and keeps none of them; only its link count tells.

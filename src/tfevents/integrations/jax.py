@@ -17,7 +17,7 @@ from tfevents.graph import GraphBuilder, clean_name
 try:
     import jax
 except ImportError as error:
-    raise ImportError("graphs of JAX functions need jax: pip install 'tfevents[jax]'") from error
+    raise ImportError("graphs of JAX functions need jax: pip install jax") from error
 
 if TYPE_CHECKING:
     from tfevents import proto

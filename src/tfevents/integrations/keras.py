@@ -21,7 +21,7 @@ from tfevents import plugin, proto, tensor
 try:
     import keras
 except ImportError as error:
-    raise ImportError("graphs of Keras models need keras: pip install 'tfevents[keras]'") from error
+    raise ImportError("graphs of Keras models need keras: pip install keras") from error
 
 __all__ = ["KERAS_TAG", "keras_model_json", "keras_model_value"]
 

@@ -18,7 +18,7 @@ from tfevents.graph import GraphBuilder, clean_name
 try:
     import onnx  # type: ignore[import-not-found, unused-ignore]
 except ImportError as error:
-    raise ImportError("graphs of ONNX models need onnx: pip install 'tfevents[onnx]'") from error
+    raise ImportError("graphs of ONNX models need onnx: pip install onnx") from error
 
 if TYPE_CHECKING:
     from tfevents import proto

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import warnings
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,9 +20,7 @@ from tfevents import proto
 try:
     import torch
 except ImportError as error:
-    raise ImportError(
-        "graphs of PyTorch modules need torch: pip install 'tfevents[torch]'"
-    ) from error
+    raise ImportError("graphs of PyTorch modules need torch: pip install torch") from error
 
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -30,6 +29,8 @@ from tfevents.integrations._torch_nodes import device_name
 from tfevents.integrations._torch_trace import traced
 
 __all__ = ["torch_graph"]
+
+_CONTAINERS = (dict, OrderedDict, list, set)
 
 
 def torch_graph(
@@ -92,7 +93,7 @@ def _evaluating(modules: list[torch.nn.Module]) -> Iterator[None]:
     own = [module for module in modules if not isinstance(module, torch.jit.ScriptModule)]
     # Parameters, buffers and submodules stand in dicts among the attributes of a module.
     tables: list[Any] = [vars(module) for module in own]
-    tables += [x for table in tables for x in table.values() if isinstance(x, (dict, list, set))]
+    tables += [x for table in tables for x in table.values() if type(x) in _CONTAINERS]
     contents = [copy.copy(table) for table in tables]
     try:
         if modules:
