@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -49,6 +50,7 @@ def library_folder() -> Path:
     """Holds libcupti.so (the fake), libcuda.so.1 (the same file) and broken.so (as 13.2)."""
     gcc = compiler()
     folder = Path(tempfile.mkdtemp(prefix="fakecupti"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     source = str(HERE / "fakecupti.c")
     flags = [gcc, "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", source]
     subprocess.run([*flags, "-o", str(folder / "libcupti.so")], check=True, timeout=120)

@@ -6,7 +6,8 @@
  * for libcuda.so.1 under a second name. What it does wrong is said in the environment:
  *
  *   FAKE_RELEASE=1204            behave as that release (major * 100 + minor)
- *   FAKE_FAIL=cuInit=100,...     functions that return a code
+ *   FAKE_FAIL=cuInit=100,...     functions that return a code; kind49=21: only for that kind, and
+ *                                dump8=999: after it was enabled
  *   FAKE_SKEW=ns                 its clock runs ahead of the system's
  *   FAKE_HOLD_US=us              hold the lock that long before each buffer request
  *
@@ -34,6 +35,8 @@ static int name_index(uint32_t correlation) { return correlation % 3; }
 
 static const layout *now = &SIZES[sizeof SIZES / sizeof *SIZES - 1];
 static char failing[512];
+static int calls, failing_call; /* of CUPTI and the driver together; 0: none fails */
+static const char *failed = "";
 static int64_t skew;
 static int hold_us;
 
@@ -63,6 +66,16 @@ API void fake_set_release(int release)
         if (SIZES[i].release == release) now = &SIZES[i];
 }
 
+/* Call number `call` from now on returns 999, whatever it is. */
+API void fake_fail_call(int call)
+{
+    calls = 0;
+    failing_call = call;
+    failed = "";
+}
+
+API const char *fake_failed(void) { return failed; } /* the function that did, or "" */
+
 API void fake_fail(const char *functions) { snprintf(failing, sizeof failing, "%s", functions); }
 
 __attribute__((constructor)) static void configure(void)
@@ -84,7 +97,19 @@ static int failure(const char *function)
         if (at[length] == '=') return atoi(at + length + 1);
     return 0;
 }
-#define MAY_FAIL { int code = failure(__func__); if (code) return code; }
+
+static int counted(const char *function)
+{
+    if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) != failing_call) return 0;
+    failed = function;
+    return 999;
+}
+#define MAY_FAIL \
+    { \
+        int code = failure(__func__); \
+        if (!code) code = counted(__func__); \
+        if (code) return code; \
+    }
 
 static uint64_t clock_ns(void)
 {
@@ -182,6 +207,18 @@ API int fake_state(void)
     for (int kind = 0; kind < KINDS; kind++) state += 2 * enabled[kind];
     return state;
 }
+
+/* As if nobody had used the library. */
+API void fake_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    memset(enabled, 0, sizeof enabled);
+    memset(depth, 0, sizeof depth);
+    subscribed = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+API void fake_drop(long records) { dropped += (size_t)records; }
 
 API void fake_launch(long count)
 {
@@ -306,9 +343,8 @@ API int cuptiSubscribe(void **handle, void *callback, void *data)
     int taken = subscribed;
     subscribed = 1;
     pthread_mutex_unlock(&lock);
-    if (taken) return MULTIPLE_SUBSCRIBERS;
-    *handle = &subscribed;
-    return OK;
+    *handle = &subscribed; /* the other's where it is taken: after an error it means nothing */
+    return taken ? MULTIPLE_SUBSCRIBERS : OK;
 }
 
 API int cuptiUnsubscribe(void *handle)
@@ -339,18 +375,17 @@ static int set_enabled(uint32_t kind, int to)
     return OK;
 }
 
-/* FAKE_FAIL=kind49=21 fails for that kind alone */
-static int kind_failure(uint32_t kind)
+static int kind_failure(const char *what, uint32_t kind)
 {
     char name[16];
-    snprintf(name, sizeof name, "kind%u", kind);
+    snprintf(name, sizeof name, "%s%u", what, kind);
     return failure(name);
 }
 
 API int cuptiActivityEnable(uint32_t kind)
 {
     MAY_FAIL
-    int code = kind_failure(kind);
+    int code = kind_failure("kind", kind);
     return code ? code : set_enabled(kind, 1);
 }
 
@@ -362,8 +397,9 @@ API int cuptiActivityEnableAndDump(uint32_t kind)
                      .numMultiprocessors = 132, .computeCapabilityMajor = 9,
                      .computeCapabilityMinor = 1, .id = 3, .name = "Fake H100"};
     fake_context c = {.kind = CONTEXT, .contextId = 1, .deviceId = 3, .nullStreamId = 7};
-    int code = kind_failure(kind);
+    int code = kind_failure("kind", kind);
     if (!code) code = set_enabled(kind, 1);
+    if (!code) code = kind_failure("dump", kind);
     if (code) return code;
     pthread_mutex_lock(&lock);
     if (kind == DEVICE) emit(&host, DEVICE, &d);

@@ -1,6 +1,7 @@
 /* Runs the buffer callbacks of one machine without Python: `harness code.bin request complete
  * drain release` maps the code as the package does, lets four threads fill buffers while the main
- * thread drains, and prints what was counted. Any buffer lost, doubled or miscounted shows. */
+ * thread drains, and prints what was counted. Any buffer lost, doubled or miscounted shows. At the
+ * end malloc fails, with room left and without. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,21 @@ static void *fill(void *unused)
     }
     __atomic_sub_fetch(&running, 1, __ATOMIC_SEQ_CST);
     return unused;
+}
+
+static void *nothing(size_t unused)
+{
+    (void)unused;
+    return NULL;
+}
+
+static void ask_in_vain(void)
+{
+    uint8_t *buffer = (uint8_t *)1;
+    size_t size = 1, most = 1;
+    request(&buffer, &size, &most);
+    if (buffer || size || most) abort();
+    complete(NULL, 0, buffer, size, 0); /* as some versions may */
 }
 
 int main(int count, char **words)
@@ -65,10 +81,15 @@ int main(int count, char **words)
         }
     }
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    uint64_t before = state[REFUSED];
+    state[MALLOC] = (uint64_t)(uintptr_t)nothing;
+    ask_in_vain();
+    state[LIMIT] = 0;
+    ask_in_vain();
     printf("{\"records\": %lu, \"lost\": %lu, \"held\": %lu, \"requested\": %lu, \"completed\": %lu, "
-           "\"refused\": %lu, \"over\": %lu}\n",
+           "\"refused\": %lu, \"in_vain\": %lu, \"over\": %lu}\n",
            (unsigned long)records, (unsigned long)state[LOST], (unsigned long)state[HELD],
            (unsigned long)state[REQUESTED], (unsigned long)state[COMPLETED],
-           (unsigned long)state[REFUSED], (unsigned long)over);
+           (unsigned long)before, (unsigned long)(state[REFUSED] - before), (unsigned long)over);
     return 0;
 }

@@ -1,7 +1,8 @@
-"""The fake's structs against NVIDIA's headers, where a toolkit or a wheel has them."""
+"""The fake's structs and our tables against NVIDIA's headers, from a toolkit or a wheel."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 from cupti_fake import HERE, compiler
+
+from tfevents.profiler.cupti import _lib, _records, session, trace
 
 WHEELS = "TFEVENTS_CUPTI_WHEELS"
 """Folder of installed nvidia-cuda-cupti wheels, one or more."""
@@ -76,6 +79,18 @@ def include_folders() -> list[Path]:
 
 FOLDERS = include_folders()
 
+each_folder = pytest.mark.parametrize(
+    "folder", FOLDERS, ids=lambda folder: "-".join(folder.parts[-4:-1])
+)
+pytestmark = pytest.mark.skipif(
+    not FOLDERS and not os.environ.get(WHEELS),
+    reason=f"no cupti_activity.h (a toolkit, a wheel or ${WHEELS})",
+)
+
+
+def test_the_wheels_that_are_named_have_headers() -> None:
+    assert FOLDERS
+
 
 def members(text: str, struct: str) -> set[str]:
     """Field names of `typedef struct {...} struct;`, those of nested unions left out."""
@@ -100,8 +115,7 @@ def stub_of_cuda_h(folder: Path, tmp_path: Path) -> list[str]:
     return [f"-I{tmp_path}"]
 
 
-@pytest.mark.skipif(not FOLDERS, reason=f"no cupti_activity.h (a toolkit, a wheel or ${WHEELS})")
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: "-".join(folder.parts[-4:-1]))
+@each_folder
 def test_offsets_and_sizes_are_those_of_the_header(folder: Path, tmp_path: Path) -> None:
     gcc = compiler()
     version_text = (folder / "cupti_version.h").read_text()
@@ -175,3 +189,94 @@ def compile_and_run(gcc: str, folder: Path, tmp_path: Path, lines: list[str]) ->
         else:
             said["fixed"][words[0]] = int(words[1])
     return said
+
+
+KINDS = {
+    1: "MEMCPY",
+    2: "MEMSET",
+    3: "KERNEL",
+    4: "DRIVER",
+    5: "RUNTIME",
+    8: "DEVICE",
+    9: "CONTEXT",
+    10: "CONCURRENT_KERNEL",
+    12: "MARKER",
+    17: "OVERHEAD",
+    22: "MEMCPY2",
+    38: "SYNCHRONIZATION",
+    39: "EXTERNAL_CORRELATION",
+    49: "MEMORY2",
+    51: "GRAPH_TRACE",
+}
+
+TABLES: list[tuple[str, dict[int, str]]] = [
+    ("ACTIVITY_KIND", KINDS),
+    ("ACTIVITY_MEMCPY_KIND", trace.COPY_KINDS),
+    ("ACTIVITY_MEMORY_KIND", trace.MEMORY_KINDS),
+    ("ACTIVITY_OVERHEAD", trace.OVERHEADS),
+    ("ACTIVITY_SYNCHRONIZATION_TYPE", trace.SYNCS),
+    ("ACTIVITY_MEMORY_OPERATION_TYPE", trace.MEMORY_OPERATIONS),
+    ("EXTERNAL_CORRELATION_KIND", {_records.EXTERNAL_KIND: "CUSTOM2"}),
+    ("ACTIVITY_FLAG", {session.FORCED: "FLUSH_FORCED"}),
+    ("CB_DOMAIN", {trace.DRIVER: "DRIVER API", trace.RUNTIME: "RUNTIME API"}),
+]
+"""Prefix of the header's constants without CUPTI_, and what we take them for."""
+
+
+def code_of(folder: Path) -> str:
+    """All of CUPTI's headers, without comments."""
+    text = "".join(file.read_text(errors="replace") for file in sorted(folder.glob("cupti*.h")))
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
+
+def constants(code: str, prefix: str) -> set[tuple[int, str]]:
+    found = re.findall(rf"\bCUPTI_{prefix}_(\w+)\s*=\s*(0x\w+|\d+)\s*(?:<<\s*(\d+))?", code)
+    return {(int(value, 0) << int(shift or 0), name) for name, value, shift in found}
+
+
+@each_folder
+def test_our_names_of_values_are_those_of_the_header(folder: Path) -> None:
+    code = code_of(folder)
+    assert set(KINDS) == set(_records.LAYOUTS)
+    for prefix, table in TABLES:
+        theirs = constants(code, prefix)
+        assert {value for value, _ in theirs} & table.keys(), prefix
+        for value, name in table.items():
+            ours = name.upper().replace(" ", "_")  # we may write out what they cut short
+            known = {name.removeprefix("CUPTI_") for at, name in theirs if at == value}
+            # the oldest headers lack the newest values
+            assert not known or ours.startswith(tuple(known)), (prefix, value, known)
+
+
+@each_folder
+def test_every_result_has_its_name(folder: Path) -> None:
+    theirs = constants(code_of(folder), "ERROR") - {(0x7FFFFFFF, "FORCE_INT")}
+    assert len(theirs) > 40
+    assert theirs <= set(_lib.RESULTS.items())
+
+
+POINTERS = re.compile(r".*\*|CUcontext|CUpti_SubscriberHandle|CUpti_\w*Func")
+
+
+def passed_as(kind: str) -> str:
+    """How an argument of a declared type is passed."""
+    if POINTERS.fullmatch(kind):
+        return "pointer"
+    return "8 bytes" if kind in {"size_t", "uint64_t"} else "4 bytes"
+
+
+def ours_passed_as(kind: Any) -> str:
+    if kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer):
+        return "pointer"
+    return f"{ctypes.sizeof(kind)} bytes"
+
+
+@each_folder
+def test_signatures_are_those_of_the_header(folder: Path) -> None:
+    code = code_of(folder)
+    for name, arguments in _lib.SIGNATURES.items():
+        found = re.search(rf"CUptiResult\s+CUPTIAPI\s+{name}\s*\(([^)]*)\)", code)
+        assert found, name
+        declared = [re.sub(r"\w+\s*$", "", one).strip() for one in found[1].split(",")]
+        theirs = [passed_as(kind) for kind in declared]
+        assert (name, [ours_passed_as(kind) for kind in arguments]) == (name, theirs)

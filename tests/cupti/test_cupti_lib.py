@@ -77,6 +77,14 @@ def test_the_order_is_packages_conda_loader_toolkit(tmp_path: Path) -> None:
     ]
 
 
+def test_a_place_that_cannot_be_looked_into_is_passed_over(tmp_path: Path) -> None:
+    """Too long a name, which the system refuses as it does a folder without the rights."""
+    touch(tmp_path, "cuda/lib64/libcupti.so.13")
+    places = {"CONDA_PREFIX": "x" * 5000, "CUDA_HOME": "x" * 5000, "CUDA_PATH": "cuda"}
+    pairs = found(LINUX, tmp_path, path=("x" * 5000,), environ=places)
+    assert pairs == [("CUDA_PATH", "cuda/lib64/libcupti.so.13")]
+
+
 def test_the_override_is_tried_alone(tmp_path: Path) -> None:
     touch(tmp_path, "site/nvidia/cu13/lib/libcupti.so.13")
     environ = {_lib.OVERRIDE: "/some/where.so"}

@@ -173,6 +173,8 @@ say(start=int(trace.api["start"][0]), before=before, after=after)
         ("kind39=999", "cuptiActivityEnable returned 999 (UNKNOWN)"),
         ("cuptiActivityRegisterCallbacks=14", "newer API family"),
         ("cuptiGetTimestamp=15", "newer than the driver"),
+        ("cuptiSubscribe=14", "newer API family"),
+        ("cuptiActivityGetNextRecord=999,cuptiGetVersion=999", "no known layout of kernels"),
     ],
 )
 def test_what_fails_is_said_and_nothing_stays_enabled(fail: str, reason: str) -> None:
@@ -215,15 +217,18 @@ def test_kinds_that_are_not_essential_are_left_out_with_a_note() -> None:
         """
 session = GpuSession()
 session.start()
+busy = fake.fake_state()
 fake.fake_launch(3)
 trace = session.stop()
-say(kernels=len(trace.kernels), notes=trace.notes, state=fake.fake_state())
+say(kernels=len(trace.kernels), notes=trace.notes, busy=busy, state=fake.fake_state())
 """,
-        FAKE_FAIL="kind49=21,kind8=21",
+        FAKE_FAIL="kind49=21,kind8=21,dump9=999",
     )
     assert said["kernels"] == 3
     assert any(note.startswith("no memory operations were recorded") for note in said["notes"])
     assert any(note.startswith("no devices were recorded") for note in said["notes"])
+    assert any(note.startswith("no contexts were recorded") for note in said["notes"])
+    assert said["busy"] == ALL_KINDS - 3 * 2  # the one that was enabled all the same is off again
     assert said["state"] == 0
 
 
@@ -291,6 +296,28 @@ say(got=got, dropped=trace.dropped, emitted=emitted, notes=trace.notes,
     assert said["later"] == [10, 0]
 
 
+def test_python_callbacks_do_the_same_where_nobody_holds_the_gil() -> None:
+    said = run("""
+session = GpuSession(
+    python_callbacks=True, buffer_bytes=1 << 16, limit_bytes=1 << 18, driver_calls=False
+)
+session.start()
+session.push(5)
+fake.fake_launch(1)
+session.pop()
+fake.fake_launch_threads(2, 2000)
+trace = session.stop()
+got = sum(len(getattr(trace, t)) for t in ("kernels", "api", "devices", "contexts", "external"))
+say(got=got, dropped=trace.dropped, emitted=fake.fake_emitted(), notes=trace.notes,
+    external=trace.external.tolist(), state=fake.fake_state())
+""")
+    assert said["got"] + said["dropped"] == said["emitted"]
+    assert said["dropped"] > 0
+    assert "dropped by the library" in said["notes"][0]
+    assert said["external"] == [[1, 5]]
+    assert said["state"] == 0
+
+
 def test_two_at_once_are_refused() -> None:
     said = run("""
 first, second = GpuSession(), GpuSession()
@@ -314,6 +341,65 @@ say(refused=refused, twice=twice, counts=[len(trace.kernels), len(second.stop().
     assert said["twice"] == "this GPU session is not running"
     assert said["counts"] == [2, 3]
     assert said["state"] == 0
+
+
+def test_another_subscriber_is_left_alone() -> None:
+    """Whatever the library leaves in the handle, the other's hold and buffers are its own."""
+    said = run("""
+flushed = []
+taken = ctypes.c_void_p()
+ignore = ctypes.CFUNCTYPE(None)(lambda: None)
+complete = ctypes.CFUNCTYPE(None)(lambda: flushed.append(1))
+request = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_size_t)] * 3)(lambda *_: None)
+fake.cuptiSubscribe(ctypes.byref(taken), ignore, None)
+fake.cuptiActivityRegisterCallbacks(request, complete)
+fake.cuptiActivityEnable(10)
+fake.fake_launch(1)
+fake.fake_drop(4)
+reason, state = status().reason, fake.fake_state()
+dropped = ctypes.c_size_t()
+fake.cuptiActivityGetNumDroppedRecords(None, 0, ctypes.byref(dropped))
+say(reason=reason, state=state, flushed=len(flushed), dropped=dropped.value)
+""")
+    assert "another profiler" in said["reason"]
+    assert (said["state"], said["flushed"]) == (3, 0)
+    assert said["dropped"] >= 4
+
+
+def test_what_the_library_dropped_before_is_not_ours() -> None:
+    said = run("""
+fake.fake_drop(7)
+session = GpuSession()
+session.start()
+fake.fake_launch(1)
+first = session.stop()
+session.start()
+fake.fake_drop(2)
+second = session.stop()
+say(dropped=[first.dropped, second.dropped], notes=[first.notes, second.notes])
+""")
+    assert said["dropped"] == [0, 2]
+    assert said["notes"][0] == []
+    assert "2 records were dropped by the library" in said["notes"][1][0]
+
+
+def test_failures_of_one_session_are_not_told_of_the_next() -> None:
+    said = run("""
+session = GpuSession()
+notes = []
+for code in 1, 0:
+    session.start()
+    fake.fake_fail(b"cuptiActivityPushExternalCorrelationId=%d" % code)
+    session.push(1)
+    fake.fake_fail(b"cuptiActivityPopExternalCorrelationId=%d" % code)
+    session.push(2)
+    session.pop()
+    fake.fake_fail(b"")
+    notes.append(session.stop().notes)
+say(notes=notes)
+""")
+    first = ["1 spans could not be tied to their work", "later work may be tied to 1 earlier spans"]
+    assert said["notes"] == [first, []]
 
 
 def test_what_was_launched_before_is_not_recorded() -> None:

@@ -22,7 +22,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfevents.profiler.cupti import GpuSession, GpuTrace, GpuUnavailableError, _lib, _sizes, status
+from tfevents.profiler.cupti import (
+    GpuSession,
+    GpuTrace,
+    GpuUnavailableError,
+    _lib,
+    _sizes,
+    _trampoline,
+    status,
+)
 
 DEADLINE_S = 100
 CHECKS: dict[str, Callable[[], None]] = {}
@@ -330,6 +338,9 @@ def threads_and_small_buffers() -> None:
 
     trace = record(work, buffer_bytes=64 << 10)
     expect(len(trace.kernels) >= 16_000, f"{len(trace.kernels)} kernels of 16000 launches")
+    seen = _trampoline.buffers().counters()
+    expect(seen.completed > 16, f"the native callbacks were called from CUPTI's threads: {seen}")
+    expect(seen.refused == 0, "none of them went without a buffer")
     expect(trace.dropped == 0, f"{trace.dropped} dropped; notes: {trace.notes}")
 
 
@@ -366,6 +377,12 @@ def cost_of_recording() -> None:
     record(lambda _: times.extend(step() for _ in range(5)))
     cost = min(times) / plain - 1
     expect(cost < 0.05, f"recording costs {cost:.1%} of {plain / 2000 * 1e6:.1f} us a launch")
+    a, b = matrices(device, 64)  # so short that launching is all that takes time
+    short = min(step() for _ in range(5))
+    times.clear()
+    record(lambda _: times.extend(step() for _ in range(5)))
+    bare, recorded = (seconds / 2000 * 1e6 for seconds in (short, min(times)))
+    print(f"NOTE  a short launch takes {bare:.1f} us, recorded {recorded:.1f} us", flush=True)
 
 
 @check

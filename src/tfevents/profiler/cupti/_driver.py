@@ -74,8 +74,9 @@ class Driver:
         Errors are reported, not raised: work launched before a failing kernel was recorded too.
         """
         current = _PTR()
-        self.call("cuCtxGetCurrent", ctypes.byref(current))
-        failed = [self.call("cuCtxSynchronize")] if current.value else []
+        failed = [self.call("cuCtxGetCurrent", ctypes.byref(current))]
+        if current.value:
+            failed.append(self.call("cuCtxSynchronize"))
         failed += [self._synchronise_primary(device) for device in range(self.devices)]
         codes = dict.fromkeys(code for code in failed if code)
         return [f"waiting for the GPU failed: {explain(code)}" for code in codes]
@@ -96,9 +97,8 @@ class Driver:
         code = self.call("cuCtxPushCurrent_v2", context)
         if not code:
             code = self.call("cuCtxSynchronize")
-            self.call("cuCtxPopCurrent_v2", ctypes.byref(popped))
-        self.call("cuDevicePrimaryCtxRelease_v2", device)
-        return code
+            code = self.call("cuCtxPopCurrent_v2", ctypes.byref(popped)) or code
+        return self.call("cuDevicePrimaryCtxRelease_v2", device) or code
 
 
 def explain(code: int) -> str:

@@ -28,6 +28,9 @@ RESULTS = {
     1: "INVALID_PARAMETER",
     2: "INVALID_DEVICE",
     3: "INVALID_CONTEXT",
+    4: "INVALID_EVENT_DOMAIN_ID",
+    5: "INVALID_EVENT_ID",
+    6: "INVALID_EVENT_NAME",
     7: "INVALID_OPERATION",
     8: "OUT_OF_MEMORY",
     9: "HARDWARE",
@@ -37,19 +40,28 @@ RESULTS = {
     13: "NOT_READY",
     14: "NOT_COMPATIBLE",
     15: "NOT_INITIALIZED",
+    16: "INVALID_METRIC_ID",
+    17: "INVALID_METRIC_NAME",
     18: "QUEUE_EMPTY",
     19: "INVALID_HANDLE",
     20: "INVALID_STREAM",
     21: "INVALID_KIND",
+    22: "INVALID_EVENT_VALUE",
     23: "DISABLED",
     24: "INVALID_MODULE",
+    25: "INVALID_METRIC_VALUE",
     26: "HARDWARE_BUSY",
     27: "NOT_SUPPORTED",
+    28: "UM_PROFILING_NOT_SUPPORTED",
+    29: "UM_PROFILING_NOT_SUPPORTED_ON_DEVICE",
+    30: "UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",
+    31: "UM_PROFILING_NOT_SUPPORTED_WITH_MPS",
     32: "CDP_TRACING_NOT_SUPPORTED",
     33: "VIRTUALIZED_DEVICE_NOT_SUPPORTED",
     34: "CUDA_COMPILER_NOT_COMPATIBLE",
     35: "INSUFFICIENT_PRIVILEGES",
     36: "OLD_PROFILER_API_INITIALIZED",
+    37: "OPENACC_UNDEFINED_ROUTINE",
     38: "LEGACY_PROFILER_NOT_SUPPORTED",
     39: "MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
     40: "VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
@@ -58,6 +70,7 @@ RESULTS = {
     43: "MIG_DEVICE_NOT_SUPPORTED",
     44: "SLI_DEVICE_NOT_SUPPORTED",
     45: "WSL_DEVICE_NOT_SUPPORTED",
+    46: "INVALID_CHIP_NAME",
     47: "HES_TRACE_NOT_SUPPORTED_ON_MPS",
     999: "UNKNOWN",
 }
@@ -98,23 +111,33 @@ _NO_DEVICE = {
 }
 _NO_DRIVER = {15: "CUPTI cannot initialise, most often because it is newer than the driver"}
 _TAKEN = "another profiler (torch.profiler, Nsight, cuda-gdb, ...) is attached to this process"
+_NEWER_API = {14: "another tool uses the newer API family"}
+_NO_KIND = {21: "the kind is not supported here"}
+_CANNOT_ENABLE = {
+    14: "the kind clashes with one another tool has enabled",
+    **_NO_KIND,
+    **_NO_DRIVER,
+    **_NO_RIGHTS,
+    **_NO_DEVICE,
+}
 
 MEANINGS: dict[str, dict[int, str]] = {
     "cuptiGetVersion": _NO_DRIVER,
     "cuptiGetTimestamp": _NO_DRIVER,
     "cuptiGetCallbackName": {1: "the function id is unknown to this version"},
-    "cuptiSubscribe": {39: _TAKEN, 12: _TAKEN, **_NO_DRIVER, **_NO_RIGHTS, **_NO_DEVICE},
-    "cuptiUnsubscribe": {19: "the subscription is gone already"},
-    "cuptiActivityRegisterCallbacks": {14: "another tool uses the newer API family", **_NO_DRIVER},
-    "cuptiActivityEnable": {
-        14: "the kind clashes with one another tool has enabled",
-        21: "the kind is not supported here",
+    "cuptiSubscribe": {
+        39: _TAKEN,
+        12: _TAKEN,
+        **_NEWER_API,
         **_NO_DRIVER,
         **_NO_RIGHTS,
         **_NO_DEVICE,
     },
-    "cuptiActivityEnableAndDump": {21: "the kind is not supported here", **_NO_DRIVER},
-    "cuptiActivityDisable": {21: "the kind is not supported here", **_NO_DRIVER},
+    "cuptiUnsubscribe": {19: "the subscription is gone already"},
+    "cuptiActivityRegisterCallbacks": {**_NEWER_API, **_NO_DRIVER},
+    "cuptiActivityEnable": _CANNOT_ENABLE,
+    "cuptiActivityEnableAndDump": _CANNOT_ENABLE,
+    "cuptiActivityDisable": {**_NO_KIND, **_NO_DRIVER},
     "cuptiActivityFlushAll": {7: "the buffer callbacks are not registered", **_NO_DRIVER},
     "cuptiActivityGetNextRecord": {
         12: "there are no more records",
@@ -324,7 +347,8 @@ def by_major(names: Sequence[tuple[int, str]], major: int | None) -> list[str]:
 def _files(
     rule: str, root: Path, folders: Sequence[str], patterns: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    present = [root / folder for folder in folders if (root / folder).is_dir()]
+    # os.path, since Path.is_dir raises where a folder above must not be read
+    present = [root / folder for folder in folders if os.path.isdir(root / folder)]
     for pattern in patterns:
         for folder in present:
             for file in sorted(folder.glob(pattern), reverse=True):

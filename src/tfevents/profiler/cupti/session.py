@@ -66,7 +66,8 @@ class _Attachment:
         self.pid = os.getpid()
         self.notes: list[str] = []
         self._handle = ctypes.c_void_p()
-        self._enabled: list[int] = []
+        self.lost_before = 0
+        self._enabled: dict[int, str] = {}
         self._lock = threading.RLock()
         self._held = False
 
@@ -75,7 +76,8 @@ class _Attachment:
         # Each step is taken back before it is known to be done: an interrupt may come in between.
         self._held = True
         try:
-            self.cupti.call("cuptiSubscribe", ctypes.byref(self._handle), self.buffers.ignore, None)
+            self._subscribe()
+            self._settle()
             self.cupti.call(
                 "cuptiActivityRegisterCallbacks", self.buffers.request, self.buffers.complete
             )
@@ -85,19 +87,41 @@ class _Attachment:
             self.close()
             raise
 
+    def _subscribe(self) -> None:
+        try:
+            self.cupti.call("cuptiSubscribe", ctypes.byref(self._handle), self.buffers.ignore, None)
+        except CuptiError:
+            self._handle.value = None  # whatever is in it now, it is not ours to undo
+            raise
+
+    def _settle(self) -> None:
+        """Close the account of whoever recorded before, maybe ourselves.
+
+        Buffers that are under way still would come to `complete` if it did not make them: so they
+        go back to their owner while its callbacks are there.
+        """
+        with contextlib.suppress(CuptiError):  # most often there were no callbacks yet
+            self.cupti.call("cuptiActivityFlushAll", FORCED)
+        _dropped_by_library(self.cupti, [])
+        for one in self.buffers.drain():
+            self.buffers.release(one.node)
+        self.lost_before = self.buffers.counters().lost
+
     def _enable(self, kind: int, what: str, sizes: dict[int, int]) -> None:
         function = "cuptiActivityEnableAndDump" if kind in STANDING else "cuptiActivityEnable"
         try:
             if sizes.get(kind, 0) < LAYOUTS[kind].prefix:
                 raise GpuUnavailableError(f"{self.cupti.where} has no known layout of {what}")
-            self._enabled.append(kind)
+            self._enabled[kind] = what
             self.cupti.call(function, kind)
         except (CuptiError, GpuUnavailableError) as error:
-            if kind in self._enabled:
-                self._enabled.remove(kind)
             if kind in ESSENTIAL:
-                raise
+                raise GpuUnavailableError(f"{what} cannot be recorded: {error}") from error
             self.notes.append(f"no {what} were recorded: {error}")
+            if kind in self._enabled:
+                with contextlib.suppress(CuptiError):  # it may be enabled in spite of the error
+                    self.cupti.call("cuptiActivityDisable", kind)
+                del self._enabled[kind]
 
     def close(self) -> None:
         """Disable, flush, unsubscribe; safe to call twice, from the collector and at exit."""
@@ -106,18 +130,19 @@ class _Attachment:
         with self._lock:
             if self._held and self._handle.value:
                 while self._enabled:
-                    self.attempt("cuptiActivityDisable", self._enabled[-1])
-                    self._enabled.pop()
-                self.attempt("cuptiActivityFlushAll", FORCED)
-                self.attempt("cuptiUnsubscribe", self._handle)
+                    kind, what = next(reversed(self._enabled.items()))
+                    self.attempt(f"{what} are recorded still", "cuptiActivityDisable", kind)
+                    self._enabled.pop(kind, None)
+                self.attempt("the last records may be missing", "cuptiActivityFlushAll", FORCED)
+                self.attempt("the library is held still", "cuptiUnsubscribe", self._handle)
             self._held = False  # last, so that closing goes on after an interrupt
 
-    def attempt(self, name: str, *arguments: object) -> None:
-        """Call, and note a failure: nothing may keep the rest from being undone."""
+    def attempt(self, otherwise: str, name: str, *arguments: object) -> None:
+        """Call, and note what a failure means: nothing may keep the rest from being undone."""
         try:
             self.cupti.call(name, *arguments)
         except CuptiError as error:
-            self.notes.append(str(error))
+            self.notes.append(f"{otherwise}: {error}")
 
     @property
     def held(self) -> bool:
@@ -171,8 +196,7 @@ class GpuSession:
         self._finalizer: weakref.finalize[[], GpuSession] | None = None
         self._sizes: dict[int, int] = {}
         self._shift = 0
-        self._lost_before = 0
-        self._failed_pushes = 0
+        self._failed_pushes = self._failed_pops = 0
 
     def start(self) -> None:
         """Begin to record.
@@ -191,12 +215,11 @@ class GpuSession:
             try:
                 self._sizes = _sizes.record_sizes(cupti)
                 self._shift = clock_shift(cupti)
-                _discard(buffers)
                 buffers.configure(self._size, self._limit, self._sizes)
-                self._lost_before = buffers.counters().lost
                 attachment.open(self._kinds, self._sizes)
             except CuptiError as error:
                 raise GpuUnavailableError(str(error)) from error
+            self._failed_pushes = self._failed_pops = 0
             self._attachment = _current = attachment
             self._pid = attachment.pid
             self._untie = cupti.functions["cuptiActivityPopExternalCorrelationId"]
@@ -217,12 +240,14 @@ class GpuSession:
             return GpuTrace(notes=("the GPU was recorded by the parent process, not by this one",))
         try:
             attachment.notes += _driver.prove().synchronise()
-            attachment.attempt("cuptiActivityFlushAll", 0)
+            attachment.attempt("the first flush failed", "cuptiActivityFlushAll", 0)
         finally:
             attachment.close()
         self._finalizer.detach()
         if self._failed_pushes:
             attachment.notes.append(f"{self._failed_pushes} spans could not be tied to their work")
+        if self._failed_pops:
+            attachment.notes.append(f"later work may be tied to {self._failed_pops} earlier spans")
         return self._read(attachment)
 
     def _read(self, attachment: _Attachment) -> GpuTrace:
@@ -239,7 +264,7 @@ class GpuSession:
         finally:
             for one in filled:
                 buffers.release(one.node)
-        lost = buffers.counters().lost - self._lost_before
+        lost = buffers.counters().lost - attachment.lost_before
         notes = list(attachment.notes)
         if lost:
             notes.append(f"{lost} records did not fit into {self._limit} bytes and were dropped")
@@ -267,8 +292,8 @@ class GpuSession:
     def pop(self) -> None:
         """Undo this thread's last push, also after `stop`."""
         untie = self._untie
-        if untie is not None and os.getpid() == self._pid:
-            untie(EXTERNAL_KIND, None)
+        if untie is not None and os.getpid() == self._pid and untie(EXTERNAL_KIND, None):
+            self._failed_pops += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,12 +382,6 @@ def _dropped_by_library(cupti: Cupti, notes: list[str]) -> int:
     if count.value:
         notes.append(f"{count.value} records were dropped by the library for want of a buffer")
     return count.value
-
-
-def _discard(buffers: _trampoline.Buffers) -> None:
-    """Give back what was completed after the last session had ended."""
-    for one in buffers.drain():
-        buffers.release(one.node)
 
 
 def _bytes_at(address: int, length: int) -> npt.NDArray[np.uint8]:
