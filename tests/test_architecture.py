@@ -24,7 +24,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tfevents"
 # Level -> its rooms. Imports go to lower levels, or within a level; within level 4, where order
 # matters, only to rooms listed before. A name without a star stands for a package's modules too.
 ROOMS: dict[int, list[str]] = {
-    0: ["errors", "_types", "_closing", "_lazy", "_version", "_warn", "proto"],
+    0: ["errors", "_types", "_closing", "_lazy", "_near", "_version", "_warn", "proto"],
     1: ["wire", "record", "gunzip", "filename", "tensor", "plugin", "arrays", "steps"],
     2: ["values", "graph"],
     3: ["event", "layout", "table", "columns", "kinds", "series", "frames", "_display"],

@@ -121,8 +121,30 @@ def test_unknown_kinds_are_named(log: tfevents.LogDir, kind: str) -> None:
 
 def test_arrow_refuses_what_it_cannot_hold(log: tfevents.LogDir) -> None:
     pytest.importorskip("pyarrow")
-    with pytest.raises(ValueError, match="kind must be one of scalars, texts here, not 'images'"):
+    with pytest.raises(ValueError, match="kind must be one of scalars, texts, not 'images'"):
         log.to_arrow("images")
+
+
+@pytest.mark.parametrize(
+    ("library", "method"),
+    [("pandas", "to_pandas"), ("pyarrow", "to_arrow"), ("polars", "to_polars")],
+)
+def test_a_wrong_kind_names_the_near_one_also_where_nothing_was_logged(
+    tmp_path: Path, library: str, method: str
+) -> None:
+    pytest.importorskip(library)
+    with pytest.raises(ValueError, match=r"not 'scalar'; did you mean 'scalars'\?"):
+        getattr(tfevents.read(tmp_path), method)("scalar")
+
+
+def test_a_wide_table_of_texts_has_gaps(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    with tfevents.SummaryWriter(tmp_path) as writer:
+        writer.add_text("b", "one", 1)
+        writer.add_text("a", "two", 2)
+    wide = tfevents.read(tmp_path).to_polars("texts", wide=True)
+    assert wide.columns == ["run", "step", "a/text_summary", "b/text_summary"]
+    assert wide.rows() == [(".", 1, None, "one"), (".", 2, "two", None)]
 
 
 @pytest.mark.parametrize(

@@ -368,10 +368,14 @@ def test_an_unknown_tag_or_run_names_near_ones(tmp_path: Path, write: Write) -> 
         log["first"].scalars("train/lost")
     with pytest.raises(KeyError, match="among scalars"):
         log["first"].images("train/loss")
-    with pytest.raises(KeyError, match="no graphs"):
+    with pytest.raises(KeyError, match="has no graph"):
         log["first"].graph()
     with pytest.raises(KeyError, match=r"'frist'.*'first'"):
         log["frist"]
+    with pytest.raises(KeyError, match=r"tag 'loss'; did you mean 'train/loss'\?"):
+        log.plot("loss")
+    odd: list[Any] = [0, None]
+    assert [name in log for name in odd] == [False, False]
     assert "frist" not in log
 
 
@@ -535,8 +539,19 @@ def test_counts_and_the_last_point_decode_nothing_else(tmp_path: Path, write: Wr
         run.count("texts", "a")
     with pytest.raises(ValueError, match=r"kind must be one of scalars.*did you mean 'texts'"):
         run.last("text", "t")
-    with pytest.raises(ValueError, match=r"kind must be one of scalars.*not 'graphs'"):
-        list(run._named_series("graphs", "all"))
+
+
+def test_a_log_looked_at_while_it_is_written_has_no_notice_in_the_end(
+    tmp_path: Path, write: Write
+) -> None:
+    path = write(event(0, simple("a", 1.0)), event(1, simple("a", 2.0)))
+    data = path.read_bytes()
+    path.write_bytes(data[:-5])
+    log = logdir.read(tmp_path)
+    assert [(notice.kind, notice.path) for notice in log.notices] == [("truncated", str(path))]
+    path.write_bytes(data)
+    assert log.reload().notices == []
+    assert log["."].scalars("a").values.tolist() == [1.0, 2.0]
 
 
 def test_counts_leave_out_what_a_restart_has_overtaken(tmp_path: Path, write: Write) -> None:

@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -345,6 +346,36 @@ def test_follow_ends_after_its_timeout_and_at_a_bad_length(path: Path, stream: b
     assert [kind for kind, _ in kinds(reader)] == ["truncated"]
     path.write_bytes(b"no event file, not at all")
     assert list(EventFileReader(path).follow()) == []
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_record_that_was_completed_is_no_longer_noticed(
+    path: Path, stream: bytes, pack: Callable[[bytes], bytes]
+) -> None:
+    packed = pack(stream)
+    reader = EventFileReader(path)
+    found: list[int] = []
+    seen = set()
+    for end in range(len(packed)):
+        path.write_bytes(packed[:end])
+        found += steps(reader)
+        seen |= {kind for kind, _ in kinds(reader)}
+        assert len(reader.notices) <= 1
+    path.write_bytes(packed)
+    found += steps(reader)
+    assert (found, seen, reader.notices) == (list(range(10)), {"truncated"}, [])
+
+
+def test_a_record_that_was_completed_wrongly_is_noticed_for_that(
+    path: Path, stream: bytes, ends: list[int]
+) -> None:
+    path.write_bytes(stream[: ends[2] + 3])
+    reader = EventFileReader(path)
+    list(reader)
+    assert kinds(reader) == [("truncated", ends[2])]
+    path.write_bytes(stream[: ends[2] + 3] + bytes(40))
+    list(reader)
+    assert kinds(reader) == [("bad-length", ends[2])]
 
 
 def test_notices_are_frozen_and_pickle() -> None:

@@ -30,6 +30,16 @@ def expected(values: list[float], weight: float) -> list[float]:
     return found
 
 
+def test_a_slice_is_a_series() -> None:
+    found = series([1.0, 2.0, 4.0, 8.0], steps=[3, 4, 5, 9])
+    part = found[1:3]
+    assert (part.tag, part.steps.tolist(), part.values.tolist()) == ("loss", [4, 5], [2.0, 4.0])
+    assert list(found[::-2]) == [(9, 3.0, 8.0), (4, 1.0, 2.0)]
+    assert found[-1] == (9, 3.0, 8.0)
+    texts = Series("t", found.steps, found.wall_times, ["a", "b", "c", "d"])
+    assert texts[2:].values == ["c", "d"]
+
+
 def test_smoothing_by_hand() -> None:
     # 0.5·1 / 0.5; (0.25·1 + 0.5·2) / 0.75; (0.125·1 + 0.25·2 + 0.5·4) / 0.875
     assert series([1, 2, 4]).smoothed(0.5).values.tolist() == [1.0, 1.25 / 0.75, 2.625 / 0.875]

@@ -19,10 +19,14 @@ _counter = itertools.count()
 
 
 @contextlib.contextmanager
-def whole_file(target: str) -> Iterator[Sink]:
-    """A local file that gets its name when the block has ended well and it is on disk.
+def whole_file(target: str, *, durable: bool = True) -> Iterator[Sink]:
+    """A local file that gets its name when the block has ended well.
 
     Until then it has one that no reader looks at; after an error, nothing of it is left.
+
+    Args:
+        target: its path; directories are made.
+        durable: wait for the disk to have it first. Of many small files that is most of the time.
 
     Raises:
         FileExistsError: there is one of that name, and nothing is overwritten.
@@ -34,7 +38,8 @@ def whole_file(target: str) -> Iterator[Sink]:
     sink = store.LocalStore().create(part)
     try:
         yield sink
-        sink.flush()
+        if durable:
+            sink.flush()
         sink.close()
         _give_name(part, target)
     finally:

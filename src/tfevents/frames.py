@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfevents.kinds import SERIES, checked
+
 if TYPE_CHECKING:
     import pandas
     import polars
@@ -54,6 +56,7 @@ class Frames:
             ValueError: an unknown kind; repeated steps in the wide form with keep="all".
         """
         pd = need("pandas", "pandas")
+        checked(kind, SERIES)
         if not wide:
             long = _long(self._named_series(kind, keep), kind)
             return pd.DataFrame({
@@ -77,7 +80,7 @@ class Frames:
         Args, Raises: as `to_pandas`, but only kinds "scalars" and "texts".
         """
         pa = need("pyarrow", "arrow")
-        kind_type = pa.float64() if _plain_only(kind) == "scalars" else pa.string()
+        kind_type = pa.float64() if checked(kind, _PLAIN) == "scalars" else pa.string()
 
         def names(names: list[str], index: npt.NDArray[np.int32]) -> Any:
             return pa.array(names, pa.string()).take(pa.array(index))
@@ -106,7 +109,7 @@ class Frames:
         Args, Raises: as `to_arrow`.
         """
         pl = need("polars", "polars")
-        kind_type = pl.Float64 if _plain_only(kind) == "scalars" else pl.String
+        kind_type = pl.Float64 if checked(kind, _PLAIN) == "scalars" else pl.String
 
         def names(names: list[str], index: npt.NDArray[np.int32]) -> Any:
             return pl.Series(values=names, dtype=pl.String).gather(index)
@@ -125,7 +128,9 @@ class Frames:
         _refuse_clash(columns, table)
         for tag, column in table.columns.items():
             absent = pl.Series(values=~table.present[tag])
-            columns[tag] = pl.Series(values=column, dtype=kind_type).set(absent, None)
+            # of an array of objects polars would make a column of objects
+            values = column if kind == "scalars" else column.tolist()
+            columns[tag] = pl.Series(values=values, dtype=kind_type).set(absent, None)
         return pl.DataFrame(columns)
 
 
@@ -230,12 +235,6 @@ def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
     for place, value in enumerate(values):
         column[place] = value
     return column
-
-
-def _plain_only(kind: str) -> str:
-    if kind not in _PLAIN:
-        raise ValueError(f"kind must be one of {', '.join(_PLAIN)} here, not {kind!r}")
-    return kind
 
 
 def _refuse_repeats(run: str, series: Series) -> None:

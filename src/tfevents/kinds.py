@@ -6,12 +6,12 @@ form are, has the kind of the plugin that its tag's metadata name.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tfevents import plugin, tensor
+from tfevents._near import did_you_mean
 
 if TYPE_CHECKING:
     from tfevents import proto
@@ -72,8 +72,7 @@ def checked(kind: str, known: Sequence[str] = KINDS) -> str:
     """
     if kind in known:
         return kind
-    near = difflib.get_close_matches(str(kind), known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(kind, known, most=1)
     raise ValueError(f"kind must be one of {', '.join(known)}, not {kind!r}{hint}")
 
 

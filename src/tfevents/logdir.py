@@ -16,12 +16,12 @@ their series is asked for, and are not kept.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfevents import filename, store
+from tfevents._near import did_you_mean
 from tfevents.frames import Frames
 from tfevents.kinds import KINDS
 from tfevents.log_file import LogFile
@@ -70,8 +70,7 @@ class LogDir(Frames, Mapping[str, Run]):
         try:
             return self._runs[name]
         except KeyError:
-            near = ", ".join(map(repr, difflib.get_close_matches(name, self._runs, n=3)))
-            raise KeyError(f"no run {name!r}" + (f"; near: {near}" if near else "")) from None
+            raise KeyError(f"no run {name!r}{did_you_mean(name, self._runs)}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)
@@ -122,9 +121,11 @@ class LogDir(Frames, Mapping[str, Run]):
         """
         from tfevents import _display
 
-        having = [run for run in self._runs.values() if tag in run.tags()["scalars"]]
+        tags = {run.name: run.tags()["scalars"] for run in self._runs.values()}
+        having = [run for run in self._runs.values() if tag in tags[run.name]]
         if not having:
-            raise KeyError(f"no run has the scalars tag {tag!r}")
+            hint = did_you_mean(tag, (each for names in tags.values() for each in names))
+            raise KeyError(f"no run has the scalars tag {tag!r}{hint}")
         return _display.plot([(run.name, run.scalars(tag)) for run in having], ax, smooth, style)
 
     def _repr_html_(self) -> str:

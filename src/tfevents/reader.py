@@ -9,7 +9,8 @@ A file is foreign input. No length that it claims is believed before it is compa
 that are there; a bad record becomes a `Notice` and its neighbours are read; with `strict=True` the
 first bad record raises instead. What a notice is about:
 
-    truncated       the file ends inside a record, which will be read if it is completed
+    truncated       the file ends inside a record, which will be read if it is completed; then the
+                    notice is gone
     bad-checksum    the data of a record do not match their CRC; the record is skipped
     bad-message     the data of a record are no Event, or (only `tfevents.read` decodes them) one of
                     its values cannot be decoded; it is skipped
@@ -77,7 +78,7 @@ class Tail:
         self._gunzip: Gunzip | None = None
         self._begun = False
         self._unread = 0
-        self._said_truncated = -1
+        self._truncated: Notice | None = None
 
     @property
     def offset(self) -> int:
@@ -133,19 +134,26 @@ class Tail:
         self._note(error.kind, error.offset, error.reason)
 
     def finish(self) -> None:
-        """Reports a record that is not complete, once."""
-        gunzip = self._gunzip
-        if self.ended or self._said_truncated == self.offset:
-            return
-        if gunzip is not None and gunzip.open:
-            reason = "the compressed stream is not complete"
-        elif self._unread or self._parser.finish() is not None:
-            missing = self._parser.needed - self._unread
-            reason = f"the file ends {missing} bytes before the end of a record"
-        else:
-            return
-        self._said_truncated = self.offset
-        self.error(TruncatedRecordError(reason, self.offset))
+        """Reports a record that is not complete, once; and takes that back when it is."""
+        reason, said = self._missing(), self._truncated
+        if said is not None:
+            if reason and said.offset == self.offset:
+                return
+            self.notices.pop(said, None)
+        self._truncated = Notice("truncated", self.path, self.offset, reason) if reason else None
+        if reason:
+            self.error(TruncatedRecordError(reason, self.offset))
+
+    def _missing(self) -> str:
+        """What the last record lacks; nothing if it is complete, or no more can follow."""
+        if self.ended:
+            return ""
+        if self._gunzip is not None and self._gunzip.open:
+            return "the compressed stream is not complete"
+        if not self._unread and self._parser.finish() is None:
+            return ""
+        missing = self._parser.needed - self._unread
+        return f"the file ends {missing} bytes before the end of a record"
 
     def _pass(self, source: Source) -> Iterator[Batch]:
         size = source.size()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from tfevents import plugin
+from tfevents._near import did_you_mean
 from tfevents.errors import BadMessageError
 from tfevents.frames import Frames
-from tfevents.kinds import KINDS, SERIES, checked, decoder, kind_of, plugin_data
+from tfevents.kinds import KINDS, checked, decoder, kind_of, plugin_data
 from tfevents.log_file import LAST, Expiry, LogFile
 from tfevents.series import Series
 
@@ -199,7 +199,7 @@ class Run(Frames):
         return _display.run_table(self)
 
     def _named_series(self, kind: str, keep: str) -> Iterator[tuple[str, Series]]:
-        for tag in self.tags()[checked(kind, SERIES)]:
+        for tag in self.tags()[kind]:
             yield self.name, getattr(self, kind)(tag, keep=keep)
 
     def _load(self) -> None:
@@ -233,12 +233,11 @@ class Run(Frames):
         tags = self._kinds[kind]
         if tag in tags:
             return tags[tag]
-        text = f"run {self.name!r} has no {kind} tag {tag!r}"
-        if others := [other for other in KINDS if tag in self._kinds[other]]:
-            text += f"; it is among {', '.join(others)}"
-        elif near := difflib.get_close_matches(tag, tags, n=3):
-            text += f"; near: {', '.join(map(repr, near))}"
-        raise KeyError(text)
+        if kind == "graphs":
+            raise KeyError(f"run {self.name!r} has no graph")
+        others = [other for other in KINDS if tag in self._kinds[other]]
+        hint = f"; it is among {', '.join(others)}" if others else did_you_mean(tag, tags)
+        raise KeyError(f"run {self.name!r} has no {kind} tag {tag!r}{hint}")
 
     def _series(self, kind: str, tag: str, order: str, keep: str) -> Series:
         forms = self._forms(kind, tag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,16 @@ class Series:
         values = self.values.tolist() if isinstance(self.values, np.ndarray) else self.values
         return zip(self.steps.tolist(), self.wall_times.tolist(), values, strict=True)
 
-    def __getitem__(self, index: int) -> tuple[int, float, Any]:
-        """The point (step, wall time, value) at a position."""
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, float, Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Series: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[int, float, Any] | Series:
+        """The point (step, wall time, value) at a position; of a slice, a series."""
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
         return int(self.steps[index]), float(self.wall_times[index]), self.values[index]
 
     def __repr__(self) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli_logs import TIME, command, environment, scalar, write
+
+from tfevents.cli import _logs
+from tfevents.cli.export import _Media
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
@@ -46,32 +51,113 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def interrupted(*args: object) -> tuple[int, str, list[int]]:
-    """Sends SIGINT once two workers are busy; exit code, stderr, workers that are left."""
+def started(*args: object) -> tuple[subprocess.Popen[str], list[int]]:
+    """The command at work: in two workers, or with no --jobs itself."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tfevents", *map(str, args)], stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
     )  # fmt: skip
     end = time.monotonic() + 60
-    while len(workers := children(process.pid)) < 2:
+    while len(workers := children(process.pid)) < (2 if "--jobs" in args else 0):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
-    time.sleep(0.5)
+    time.sleep(1.0 if "--jobs" in args else 2.0)
+    return process, workers
+
+
+def interrupted(*args: object) -> tuple[int, str, list[int]]:
+    """Sends SIGINT to the command at work; exit code, stderr, workers that are left."""
+    process, workers = started(*args)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
     return process.returncode, said, [worker for worker in workers if is_alive(worker)]
 
 
-@pytest.mark.parametrize("arguments", [("check",), ("export", "-o", "{}/out.csv")], ids=str)
+JOBS = ("--jobs", "2")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", *JOBS),
+        ("ls", *JOBS),
+        ("export", *JOBS, "-o", "{}/out.csv"),
+        ("repair", *JOBS, "-o", "{}/clean"),
+        ("repair", "-o", "{}/clean"),
+        ("merge", "-o", "{}/merged"),
+    ],
+    ids=" ".join,
+)
 def test_ctrl_c_ends_all_processes_at_once(
     arguments: tuple[str, ...], large: Path, tmp_path: Path
 ) -> None:
     name, *options = (each.format(tmp_path) for each in arguments)
-    code, said, left = interrupted(name, large, "--jobs", 2, *options)
-    assert (code, left) == (130, [])
-    assert "Traceback" not in said
-    assert list(tmp_path.iterdir()) == []
+    code, said, left = interrupted(name, large, *options)
+    assert (code, said, left) == (130, "tfevents: interrupted\n", [])
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_worker_that_was_killed_is_an_error_of_one_line(large: Path) -> None:
+    process, workers = started("check", large, *JOBS)
+    os.kill(workers[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said == "tfevents: error: a process was killed before it was done; out of memory?\n"
+    assert [worker for worker in workers if is_alive(worker)] == []
+
+
+def slow(place: str) -> None:
+    """Work that has to tidy up when it is stopped."""
+    Path(place, "begun").touch()
+    try:
+        time.sleep(60)
+    finally:
+        Path(place, "tidied").touch()
+
+
+def large_result(place: str) -> bytes:
+    """What does not fit into a pipe, and takes a while to be sent."""
+    Path(place, "begun").touch()
+    return bytes(1 << 28)
+
+
+def give_up(job: Callable[[str], object], places: list[Path]) -> None:
+    """Gives items to two workers, and fails when both are at work."""
+    with _logs._pool(2) as pool:
+        pool.map(_logs._Work(job), map(str, places))
+        end = time.monotonic() + 60
+        while not all((place / "begun").exists() for place in places[:2]):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("job", [slow, large_result])
+def test_workers_that_are_stopped_tidy_up_and_end(
+    job: Callable[[str], object], tmp_path: Path
+) -> None:
+    places = [tmp_path / name for name in "abcd"]
+    for place in places:
+        place.mkdir()
+    with pytest.raises(ZeroDivisionError):
+        give_up(job, places)
+    assert multiprocessing.active_children() == []
+    if job is slow:
+        found = [sorted(path.name for path in place.iterdir()) for place in places]
+        assert found == [["begun", "tidied"]] * 2 + [[]] * 2
+
+
+def test_a_picture_that_cannot_be_written_to_its_end_does_not_stay(tmp_path: Path) -> None:
+    media = _Media(str(tmp_path))
+    with pytest.raises(TypeError):
+        media.save("img", 1, ".png", None)  # type: ignore[arg-type]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    path = media.save("img", 2, ".png", b"data")
+    assert Path(path).read_bytes() == b"data"
+    with pytest.raises(FileExistsError):
+        _Media(str(tmp_path)).save("img", 2, ".png", b"other")
+    assert Path(path).read_bytes() == b"data"
 
 
 def test_a_table_that_does_not_fit_does_not_stay(tmp_path: Path) -> None:

@@ -83,11 +83,68 @@ def test_ls_json(log: Path, jobs: str) -> None:
 
 def test_nothing_found(log: Path, tmp_path: Path) -> None:
     assert command("ls", tmp_path / "absent").returncode == 2
-    assert command("ls", "--tag", "x*", log).returncode == 1
     done = command("show", log, "los")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "near: loss" in done.stderr
+    assert "did you mean 'loss'?" in done.stderr
+    (tmp_path / "empty").mkdir()
+    assert "no event files in" in command("ls", tmp_path / "empty").stderr
+
+
+@pytest.mark.parametrize("name", ["ls", "tail", "export"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tag", "x*"], "tfevents: no tag 'x*' in {}\n"),
+        (["--tag", "los"], "tfevents: no tag 'los' in {}; did you mean 'loss'?\n"),
+        (["--run", "aa"], "tfevents: no run 'aa' in {}; did you mean 'a'?\n"),
+        (["--tag", "p", "--tag", "q"], "tfevents: no tag 'p' or 'q' in {}\n"),
+    ],
+)
+def test_what_matches_nothing_names_what_is_near(
+    log: Path, name: str, arguments: list[str], said: str
+) -> None:
+    done = command(name, *arguments, log)
+    assert (done.returncode, done.stderr) == (1, said.format(log))
+
+
+def test_show_asks_for_the_tag_if_only_a_directory_is_named(log: Path) -> None:
+    done = command("show", log.name, cwd=log.parent)
+    assert done.returncode == 1
+    assert f"{log.name!r} is a directory: which TAG of it?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ls", "--jobs", "-1"], "-j/--jobs: must be a whole number, 0 or more, not '-1'"),
+        (["ls", "--jobs", "two"], "-j/--jobs: must be a whole number, 0 or more, not 'two'"),
+        (["show", "loss", "--last", "-3"], "must be a whole number, 0 or more, not '-3'"),
+        (["show", "loss", "--smooth", "1.5"], "must be a number from 0 to 1, not '1.5'"),
+        (["tail", "--last", "-3"], "must be a whole number, 0 or more, not '-3'"),
+        (["tail", "-f", "--interval", "nan"], "must be a number from 0.01 to 3600, not 'nan'"),
+        (["tail", "-f", "--timeout", "soon"], "must be a number from 0 to 1e+09, not 'soon'"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(
+    log: Path, arguments: list[str], said: str
+) -> None:
+    done = command(*arguments, cwd=log)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_command_started_without_output_does_its_work(log: Path, tmp_path: Path) -> None:
+    base = f"{sys.executable} -m tfevents"
+    for line, code in [
+        (f"{base} ls {log} >&-", 0),
+        (f"{base} ls {tmp_path}/absent 2>&-", 2),
+        (f"{base} export {log} -o {tmp_path}/out.csv >&- 2>&-", 0),
+    ]:
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False,
+                              timeout=60, env=environment())  # fmt: skip
+        assert (done.returncode, done.stderr) == (code, "")
+    assert (tmp_path / "out.csv").exists()
 
 
 def test_show(log: Path) -> None:
@@ -340,4 +397,4 @@ def test_show_names_tags_that_contain_the_one_asked_for(tmp_path: Path) -> None:
     write(tmp_path / "run" / NAME, [header(), scalar("note/text_summary", 0, 1.0)])
     done = command("show", tmp_path, "note")
     assert done.returncode == 1
-    assert "near: note/text_summary" in done.stderr
+    assert "did you mean 'note/text_summary'?" in done.stderr

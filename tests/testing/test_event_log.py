@@ -280,6 +280,18 @@ def test_a_tag_of_another_kind(log: EventLog, write: Write) -> None:
     )
 
 
+def test_a_record_that_is_still_being_written_is_forgiven_when_it_is_complete(
+    log: EventLog, write: Write, tmp_path: Path
+) -> None:
+    write(*losses())
+    (path,) = tmp_path.glob("*tfevents*")
+    data = path.read_bytes()
+    path.write_bytes(data[:-4])
+    assert "truncated" in failure(log.assert_no_notices)
+    path.write_bytes(data)
+    log.assert_no_notices()
+
+
 def test_steps(log: EventLog, write: Write) -> None:
     write(*losses(count=4))
     log.assert_steps("train/loss", range(4))

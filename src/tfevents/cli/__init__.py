@@ -58,15 +58,23 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code; argparse exits by itself with 0 or 2."""
-    args = build_parser().parse_args(argv)
+    try:
+        return _run(build_parser().parse_args(argv))
+    except KeyboardInterrupt:
+        sys.stderr.write("tfevents: interrupted\n")
+        return INTERRUPTED
+
+
+def _run(args: argparse.Namespace) -> int:
     from tfevents.cli._output import Output
 
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # whoever started us closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     out = Output(as_json=getattr(args, "json", False))
     try:
         code: int = _module(args.command).run(args, out)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
         return PIPE_CLOSED

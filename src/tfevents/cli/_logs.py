@@ -9,6 +9,8 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from tfevents.logdir import LogDir, Run
 
 __all__ = [
-    "add_jobs", "add_selection", "event_files", "every", "file_size", "matches", "open_log",
-    "quoted", "selected_runs", "selected_tags",
+    "add_jobs", "add_selection", "event_files", "every", "file_size", "matches", "nothing",
+    "open_log", "quoted", "real_number", "selected_runs", "selected_tags", "whole_number",
 ]
 
 Item = TypeVar("Item")
@@ -37,16 +39,28 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Adds the number of processes."""
     parser.add_argument(
-        "-j", "--jobs", type=_jobs, default=1, metavar="N",
+        "-j", "--jobs", type=whole_number, default=1, metavar="N",
         help="processes that read files (0: as many as there are cores; default 1)",
     )
 
 
-def _jobs(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must not be negative: {number}")
-    return number or os.cpu_count() or 1
+def whole_number(text: str) -> int:
+    """An argument that counts something."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more, not {text!r}")
+    return int(text)
+
+
+def real_number(low: float, high: float) -> Callable[[str], float]:
+    """What makes a number from `low` to `high` of an argument."""
+
+    def convert(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if low <= float(text) <= high:
+                return float(text)
+        raise argparse.ArgumentTypeError(f"must be a number from {low:g} to {high:g}, not {text!r}")
+
+    return convert
 
 
 def matches(name: str, patterns: Sequence[str] | None) -> bool:
@@ -64,27 +78,77 @@ def open_log(path: str, out: Output, jobs: int = 1) -> LogDir:
 
     log = read(path)
     total = sum(len(run.paths) for run in log.values())
-    if jobs < 2 or total < 2:
+    jobs = _processes(jobs, total)
+    if jobs < 2:
         return log
     with _pool(jobs) as pool:
         return read(path, executor=_Watched(pool, out, total, jobs))
 
 
+def _processes(jobs: int, items: int) -> int:
+    """How many processes to use: no more than there are items."""
+    return min(jobs or os.cpu_count() or 1, items)
+
+
 @contextlib.contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that leave Ctrl-C to us, and end at once if we do not wait for their results."""
-    pool = ProcessPoolExecutor(
-        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    """Processes that leave Ctrl-C to us, and stop at once if we do not wait for their results.
+
+    Raises:
+        OSError: one of them ended by itself.
+    """
+    pool = ProcessPoolExecutor(jobs, initializer=_start_worker)
     try:
         yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+    except BaseException as error:
+        broken = isinstance(error, BrokenProcessPool)
         for child in multiprocessing.active_children():
-            child.terminate()
+            child.kill() if broken else child.terminate()
+        pool.shutdown(cancel_futures=True)
+        if broken:
+            raise OSError("a process was killed before it was done; out of memory?") from error
         raise
-    finally:
-        pool.shutdown()
+    pool.shutdown()
+
+
+class _Stopped(BaseException):
+    """Work is stopped in the middle."""
+
+
+class _Worker:
+    """What a process of the pool knows of itself."""
+
+    working = False
+    stopped = False
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _stop_worker)
+
+
+def _stop_worker(*_: object) -> None:
+    # An exception ends the work, so that no file stays half written. A result that is being sent
+    # is sent to its end, else who reads it would wait for the rest for ever.
+    _Worker.stopped = True
+    if _Worker.working:
+        raise _Stopped
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A function as a process of the pool calls it."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, item: Any) -> Any:
+        if _Worker.stopped:
+            raise _Stopped
+        _Worker.working = True
+        try:
+            return self.function(item)
+        finally:
+            _Worker.working = False
 
 
 class _Watched:
@@ -95,7 +159,7 @@ class _Watched:
 
     def map(self, function: Callable[[Any], Any], /, *iterables: Iterable[Any]) -> Iterator[Any]:
         chunk = max(1, min(16, self._total // (4 * self._jobs)))
-        results = self._pool.map(function, *iterables, chunksize=chunk)
+        results = self._pool.map(_Work(function), *iterables, chunksize=chunk)
         return self._out.progress(results, self._total, "reading")
 
 
@@ -115,6 +179,32 @@ def selected_tags(
     ]
 
 
+def nothing(
+    path: str,
+    runs: Sequence[str] | None,
+    tags: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+) -> str:
+    """Why nothing of a log is picked by patterns of runs and tags and by kinds."""
+    from tfevents._near import did_you_mean
+    from tfevents.logdir import read
+
+    log = read(path)
+    if not log:
+        return f"no event files in {path}"
+    picked = selected_runs(log, runs)
+    if not picked:
+        return f"no run {_listed(runs)} in {path}{did_you_mean((runs or [''])[0], log)}"
+    known = [tag for run in picked for _, tag in selected_tags(run, None, kinds)]
+    if tags is not None and known:
+        return f"no tag {_listed(tags)} in {path}{did_you_mean(tags[0], known)}"
+    return f"no {' or '.join(kinds or ['values'])} in {path}"
+
+
+def _listed(patterns: Sequence[str] | None) -> str:
+    return " or ".join(map(repr, patterns or ()))
+
+
 def event_files(path: str) -> list[tuple[str, str]]:
     """Name of the run and path of each event file below a directory, or of the file named.
 
@@ -130,9 +220,10 @@ def every(
     function: Callable[[Item], Result], items: Sequence[Item], out: Output, jobs: int, label: str
 ) -> Generator[Result, None, None]:
     """`function` of each item, in order; in several processes if `jobs` says so."""
+    jobs = _processes(jobs, len(items))
     with contextlib.ExitStack() as stack:
-        if jobs > 1 and len(items) > 1:
-            results = stack.enter_context(_pool(jobs)).map(function, items)
+        if jobs > 1:
+            results = stack.enter_context(_pool(jobs)).map(_Work(function), items)
         else:
             results = map(function, items)
         yield from out.progress(results, len(items), label)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tfevents._whole_file import whole_file
 from tfevents.cli import _logs
 from tfevents.cli._output import Output, count, plain
 
@@ -103,6 +104,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     elif job.output or files:
         out.note(f"{count(points, 'point')} of {count(len(runs), 'run')} exported"
                  + (f", {count(files, 'file')} in {job.media}" if files else ""))
+    if not points:
+        out.note(_logs.nothing(args.logdir, args.run, args.tag, job.kinds))
     return 0 if points else 1
 
 
@@ -151,8 +154,6 @@ def _target(job: Job) -> Iterator[Callable[[str], object]]:
             shutil.rmtree(job.output, ignore_errors=True)
             raise
     elif job.output:
-        from tfevents._whole_file import whole_file
-
         with whole_file(job.output) as sink:
             sink.write(head.encode())
             yield lambda text: sink.write(text.encode("utf-8", "surrogateescape"))
@@ -241,9 +242,8 @@ class _Media:
         number = self._numbers.get((tag, step), 0)
         self._numbers[tag, step] = number + 1
         folder = os.path.join(self._folder, _logs.quoted(tag))
-        os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, f"{step:08d}-{number}{ending}")
-        with open(path, "xb") as file:
+        with whole_file(path, durable=False) as file:
             file.write(data)
         self.count += 1
         return path

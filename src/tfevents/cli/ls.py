@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     else:
         out.table(_HEADERS, [_group(each) for each in found], right=(2, 3))
     if not found:
-        out.note(f"no runs in {log.path}" if not runs else "no tag matches")
+        out.note(_logs.nothing(args.logdir, args.run, args.tag))
     notices = sum(each["notices"] for each in found)
     if notices:
         out.note(f"{count(notices, 'place')} cannot be read; see: tfevents check")

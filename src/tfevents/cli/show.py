@@ -29,9 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tag", metavar="TAG", help="a tag, or a pattern of tags")
     parser.add_argument("--run", action="append", metavar="GLOB", help="only runs like this")
     parser.add_argument(
-        "-n", "--last", type=int, default=10, metavar="N", help="points listed (10; 0 for all)"
+        "-n", "--last", type=_logs.whole_number, default=10, metavar="N",
+        help="points listed (10; 0 for all)",
     )
-    parser.add_argument("--smooth", type=float, default=0.0, metavar="WEIGHT",
+    parser.add_argument("--smooth", type=_logs.real_number(0, 1), default=0.0, metavar="WEIGHT",
                         help="smooth curves as TensorBoard does, 0 to 1")
     parser.add_argument("--no-plot", action="store_true", help="only the table")
     _logs.add_jobs(parser)
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     log = _logs.open_log(logdir, out, args.jobs)
     found = list(_find(log, tag, args))
     if not found:
-        out.error(_missing(log, tag))
+        out.error(_missing(logdir, tag, args.run))
         return 1
     if out.as_json:
         out.json([_document(each) for each in found])
@@ -68,13 +69,9 @@ def _find(log: Any, tag: str, args: argparse.Namespace) -> Any:
             yield each.name, kind, name, series_of(each, kind, name)
 
 
-def _missing(log: Any, tag: str) -> str:
-    import difflib
-
-    tags = {name for each in log.values() for names in each.tags().values() for name in names}
-    longer = sorted(name for name in tags if tag and tag in name)  # note/text_summary for note
-    near = (longer + difflib.get_close_matches(tag, sorted(tags - {*longer}), n=3))[:3]
-    return f"no tag {tag!r} in {log.path}" + (f"; near: {', '.join(near)}" if near else "")
+def _missing(logdir: str, tag: str, runs: list[str] | None) -> str:
+    text = _logs.nothing(logdir, runs, [tag])
+    return f"{text}; {tag!r} is a directory: which TAG of it?" if os.path.isdir(tag) else text
 
 
 def _document(found: Found) -> dict[str, Any]:
@@ -97,7 +94,7 @@ def _show(kind: str, group: list[Found], args: argparse.Namespace, out: Output) 
     for number, (name, _, _, series) in enumerate(group):
         if number:
             out.line()
-        first = max(len(series) - args.last, 0) if args.last > 0 else 0
+        first = max(len(series) - args.last, 0) if args.last else 0
         note = count(len(series), "point") + (f", the last {args.last}" if first else "")
         rows = _rows(kind, series, first)
         out.table(("step", "time", "value"), [(f"{name}  {tag}", note, rows)], right=(0, 2))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfevents.cli import _logs
+from tfevents.cli import DONE, INTERRUPTED, NOTHING, _logs
 from tfevents.cli._output import Output, escape
 
 if TYPE_CHECKING:
@@ -33,35 +33,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `tfevents tail`."""
     parser.add_argument("logdir", nargs="?", default=".", help="a log directory, file or URL (.)")
     parser.add_argument("-f", "--follow", action="store_true", help="wait for more, until Ctrl-C")
-    parser.add_argument("-n", "--last", type=int, default=10, metavar="N", help="values (10)")
-    parser.add_argument("--interval", type=float, default=0.5, metavar="SECONDS",
-                        help="between two looks at the files (0.5)")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS",
+    parser.add_argument("-n", "--last", type=_logs.whole_number, default=10, metavar="N",
+                        help="values (10)")
+    parser.add_argument("--interval", type=_logs.real_number(0.01, 3600), default=0.5,
+                        metavar="SECONDS", help="between two looks at the files (0.5)")
+    parser.add_argument("--timeout", type=_logs.real_number(0, 1e9), metavar="SECONDS",
                         help="stop following after so long without a new value")
     _logs.add_selection(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Prints, and follows. With --json each value is a JSON document on a line."""
+    try:
+        return _print_all(args, out)
+    except KeyboardInterrupt:
+        if not args.follow:
+            raise
+        return INTERRUPTED  # the usual end, of which nothing is said
+
+
+def _print_all(args: argparse.Namespace, out: Output) -> int:
     watch = _Watch(args)
-    last: deque[Row] = deque(maxlen=max(args.last, 0))
-    last.extend(sorted(watch.rows(), key=lambda row: row.wall_time))
-    for row in last:
-        _print(row, out)
-    out.flush()
+    last = deque(_by_time(watch), maxlen=args.last)
+    _print(last, out)
     seen = time.monotonic()
     while args.follow:
-        rows = sorted(watch.rows(), key=lambda row: row.wall_time)
-        for row in rows:
-            _print(row, out)
-        out.flush()
+        rows = _by_time(watch)
+        _print(rows, out)
         now = time.monotonic()
         if rows:
             seen = now
         elif args.timeout is not None and now - seen >= args.timeout:
-            break
-        time.sleep(max(args.interval, 0.01))
-    return 0 if watch.matched or args.follow else 1
+            return DONE
+        time.sleep(args.interval)
+    if not watch.matched:
+        out.note(_logs.nothing(args.logdir, args.run, args.tag))
+        return NOTHING
+    return DONE
+
+
+def _by_time(watch: _Watch) -> list[Row]:
+    return sorted(watch.rows(), key=lambda row: row.wall_time)
 
 
 class _Watch:
@@ -109,7 +121,13 @@ class _Watch:
         yield Row(message.wall_time, run, kind, value.tag, message.step, found)
 
 
-def _print(row: Row, out: Output) -> None:
+def _print(rows: Iterable[Row], out: Output) -> None:
+    for row in rows:
+        _print_row(row, out)
+    out.flush()
+
+
+def _print_row(row: Row, out: Output) -> None:
     from tfevents.cli._values import as_data, brief
 
     if out.as_json:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfevents import store
+from tfevents._near import did_you_mean
 from tfevents._scheduler import scheduler
 from tfevents.async_writer import AsyncWriter
 from tfevents.kinds import SERIES, checked
@@ -183,7 +184,7 @@ class LogAccess:
         found = self._named(log, run)
         if found is None:
             runs = f"runs: {_texts.quoted(log)}" if log else self._nothing(log)
-            raise self._failure([f"no run {run!r}{_texts.did_you_mean(run, log)}", runs])
+            raise self._failure([f"no run {run!r}{did_you_mean(run, log)}", runs])
         return [found]
 
     def _only(self, found: list[Run], what: str) -> Run:
@@ -237,7 +238,7 @@ class LogAccess:
         where = f" in run {candidates[0].name!r}" if len(candidates) == 1 else ""
         noun = f"{_texts.singular(kind)} tag" if kind else "tag"
         others = [other for other in KINDS if any(tag in run.tags()[other] for run in candidates)]
-        hint = f"; it is among {', '.join(others)}" if others else _texts.did_you_mean(tag, known)
+        hint = f"; it is among {', '.join(others)}" if others else did_you_mean(tag, known)
         lines = [f"no {noun} {tag!r}{where}{hint}", *self._overview(candidates, kind)]
         return self._failure(lines, candidates)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfevents import arrays
+from tfevents._near import did_you_mean
 from tfevents.kinds import checked
 from tfevents.testing import _baseline, _compare, _texts
 from tfevents.testing._compare import tolerance
@@ -78,7 +79,7 @@ class EventLog(ScalarAssertions):
         }
         wanted = set(tags)
         lines = [
-            f"not logged: {tag!r}{_texts.did_you_mean(tag, kinds.keys() - wanted)}"
+            f"not logged: {tag!r}{did_you_mean(tag, kinds.keys() - wanted)}"
             for tag in sorted(wanted - kinds.keys())
         ]
         lines += [f"unexpected: {tag!r} ({kinds[tag]})" for tag in sorted(kinds.keys() - wanted)]
@@ -209,7 +210,7 @@ class EventLog(ScalarAssertions):
         __tracebackhide__ = True
         logged, wanted = self.hparams(run=run), dict(hparams)
         lines = [
-            f"not logged: {name!r}{_texts.did_you_mean(name, logged.keys() - wanted)}"
+            f"not logged: {name!r}{did_you_mean(name, logged.keys() - wanted)}"
             for name in sorted(wanted.keys() - logged.keys())
         ]
         lines += [

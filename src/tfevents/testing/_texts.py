@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LoggedSeries",
-    "did_you_mean",
     "hparams_line",
     "notices",
     "number",
@@ -110,23 +108,6 @@ def quoted(names: Iterable[str], limit: int = 12) -> str:
     found = list(names)
     shown = ", ".join(map(repr, found[:limit]))
     return f"{shown}, … ({len(found)} in all)" if len(found) > limit else shown or "none"
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The names that may have been meant, as the end of a sentence, or nothing."""
-    found = list(dict.fromkeys(known))
-    small = name.lower().strip("/")
-    # The usual slip is a forgotten or an added scope, which difflib finds too different.
-    scoped = [
-        other
-        for other in found
-        if f"/{other.lower()}/".endswith(f"/{small}/")
-        or f"/{small}/".endswith(f"/{other.lower()}/")
-    ]
-    lower = {other.lower(): other for other in found}
-    near = [lower[other] for other in difflib.get_close_matches(small, lower, n=3)]
-    meant = list(dict.fromkeys([*scoped, *near]))[:3]
-    return f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
 
 
 def points(series: Series, run: str, around: int | None = None) -> list[str]:
