@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -51,19 +52,30 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
+def has_open(pid: int, name: str) -> bool:
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(entry).endswith(name):
+                return True
+    return False
+
+
 def started(*args: object) -> tuple[subprocess.Popen[str], list[int]]:
-    """The command at work: in two workers, or with no --jobs itself."""
+    """The command at work, that is reading: in two workers, or with no --jobs itself."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tfevents", *map(str, args)], stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
     )  # fmt: skip
     end = time.monotonic() + 60
-    while len(workers := children(process.pid)) < (2 if "--jobs" in args else 0):
+    wanted = 2 if "--jobs" in args else 0
+    while True:
+        workers = children(process.pid) if wanted else []
+        at_work = all(has_open(reader, NAME) for reader in workers or [process.pid])
+        if at_work and len(workers) == wanted:
+            return process, workers
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
-    time.sleep(1.0 if "--jobs" in args else 2.0)
-    return process, workers
 
 
 def interrupted(*args: object) -> tuple[int, str, list[int]]:
