@@ -39,9 +39,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return log
 
 
-def children(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(number) for number in found.read_text().split()]
+def descendants(pid: int) -> list[int]:
+    """Processes that a process started, or that were started for it by those."""
+    try:
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except FileNotFoundError:
+        return []
+    children = [int(number) for number in listed.split()]
+    return [each for child in children for each in (child, *descendants(child))]
 
 
 def is_alive(pid: int) -> bool:
@@ -53,10 +58,11 @@ def is_alive(pid: int) -> bool:
 
 
 def has_open(pid: int, name: str) -> bool:
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            if os.readlink(entry).endswith(name):
-                return True
+    with contextlib.suppress(FileNotFoundError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                if os.readlink(entry).endswith(name):
+                    return True
     return False
 
 
@@ -67,23 +73,24 @@ def started(*args: object) -> tuple[subprocess.Popen[str], list[int]]:
         stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
     )  # fmt: skip
     end = time.monotonic() + 60
-    wanted = 2 if "--jobs" in args else 0
+    wanted = 2 if "--jobs" in args else 1
     while True:
-        workers = children(process.pid) if wanted else []
-        at_work = all(has_open(reader, NAME) for reader in workers or [process.pid])
-        if at_work and len(workers) == wanted:
-            return process, workers
+        # some start methods put processes of their own between the command and its workers
+        family = descendants(process.pid) if wanted == 2 else [process.pid]
+        readers = [each for each in family if has_open(each, NAME)]
+        if len(readers) == wanted:
+            return process, readers
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
 
 
 def interrupted(*args: object) -> tuple[int, str, list[int]]:
-    """Sends SIGINT to the command at work; exit code, stderr, workers that are left."""
-    process, workers = started(*args)
+    """Sends SIGINT to the command at work; exit code, stderr, readers that are left."""
+    process, readers = started(*args)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    return process.returncode, said, [worker for worker in workers if is_alive(worker)]
+    return process.returncode, said, [reader for reader in readers if is_alive(reader)]
 
 
 JOBS = ("--jobs", "2")
