@@ -499,3 +499,24 @@ def test_a_trace_with_profiler_has_the_graph_and_what_running_it_cost(tmp_path: 
     assert found.function_graphs[0].pre_optimization_graph.node[0].name == "a/MatMul"
     assert found.step_stats.dev_stats[0].node_stats[0].node_name == "a/MatMul"
     assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 1
+
+
+def test_a_trace_with_profiler_of_a_step_below_0_ends_its_profile(tmp_path: Path) -> None:
+    with tf.summary.create_file_writer(tmp_path).as_default():
+        tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path))
+        tf.summary.trace_export("trace", step=-1)
+        tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path))
+        tf.summary.trace_off()
+    assert [event.step for event in messages(tmp_path)] == [-1]
+    assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 1
+
+
+def test_a_trace_whose_profile_cannot_be_written_is_over(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with tf.summary.create_file_writer(tmp_path / "log").as_default():
+        tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path / "file"))
+        with pytest.raises(NotADirectoryError):
+            tf.summary.trace_export("trace", step=4)
+        with pytest.raises(ValueError, match="Must enable trace"):
+            tf.summary.trace_export("trace", step=4)
+    assert [event.step for event in messages(tmp_path / "log")] == [4]

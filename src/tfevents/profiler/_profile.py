@@ -134,9 +134,10 @@ class profile:  # noqa: N801 - used like a function
         _output.check_target(target)
         self._target = target
         self._number = None if step is None else host.step_number(step)
-        if tag is not None and not isinstance(tag, str):
-            raise TypeError(f"a tag must be a str, got {type(tag).__name__}")
-        (tag or "").encode()  # an event could not carry what UTF-8 cannot
+        for what, text in (("tag", tag), ("session's name", session)):
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"a {what} must be a str, got {type(text).__name__}")
+            (text or "").encode()  # no event could carry what UTF-8 cannot, and no page show it
         if session is not None and (session in ("", ".", "..") or set(session) & set("/\\\0")):
             raise ValueError(f"a session's name is one part of a path, got {session!r}")
         self._tag, self._graph, self._name = tag, _graph_def(graph), session

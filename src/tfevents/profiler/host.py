@@ -170,6 +170,8 @@ def step_number(number: Any) -> int:
         TypeError: it is no integer.
         ValueError: it is negative or beyond 64 bits.
     """
+    if not hasattr(number, "__index__"):
+        raise TypeError(f"a step must be an integer, got {type(number).__name__}")
     checked = operator.index(number)
     if not 0 <= checked < 1 << 63:
         raise ValueError(f"a step must be from 0 to 2**63 - 1, got {checked}")

@@ -101,6 +101,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
 
     Raises:
         ValueError: there is no trace, or no step (the trace then goes on).
+        OSError: the file of the Profile tab cannot be written; the summary was, and the trace
+            is over.
     """
     from tfevents.values.tensor import Tensor
 
@@ -113,12 +115,11 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     if trace is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
     passed = gate(step, context, tag)
-    recording, outdir = None, trace.outdir
+    outdir, recording = trace.outdir, None
     if outdir is not None:
+        # TensorFlow takes steps below 0; a profile has none of these, and begins at 0
+        recording = _stop(None if passed is None else max(passed[1], 0))
         trace.outdir = None
-        recording = _stop(None if passed is None else passed[1])
-        if recording is not None:
-            recording.save_xspace(outdir)
     if passed is not None:
         writer, step = passed
         value = Tensor.from_data(
@@ -127,6 +128,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
         )
         emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
     trace_off()
+    if recording is not None and outdir is not None:
+        recording.save_xspace(outdir)
 
 
 def _run_metadata(graphs: list[bytes], recording: Recording | None = None) -> bytes:
