@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from served import Server
+from tfevents.profiler import annotate, profile
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="drives the browser")
 text_format = pytest.importorskip("google.protobuf.text_format")
@@ -107,3 +109,25 @@ def test_the_more_the_redder(quantity: str, page: Any, stats: dict[str, Any]) ->
     assert strong[0] > 240
     assert strong[1] < 150
     assert weak[0] - weak[1] < 60
+
+
+@pytest.mark.browser
+def test_a_run_without_a_graph_shows_that_of_its_spans(tmp_path: Path, browser: Any) -> None:
+    with profile(tmp_path / "logs" / "spans", gpu=False, graph="spans"):
+        for name in ("load data", "/odd", "dense/MatMul"):
+            with annotate(name):
+                time.sleep(0.01)
+    (tmp_path / "server").mkdir()
+    server = Server(tmp_path / "logs", tmp_path / "server", load_fast=False)
+    page = browser.new_page(viewport={"width": 1400, "height": 1500})
+    try:
+        server.wait_for(lambda: server.json("plugin/graphs/info"), lambda info: "spans" in info)
+        page.goto(f"{server.url}/#graphs")
+        page.locator("tf-graph-controls paper-radio-button[name=profile]").click()
+        nodes = page.locator("tf-graph-scene g.node")
+        sync_api.expect(nodes).to_have_count(2)
+        shown = [node.get_attribute("data-name") for node in nodes.all()]
+        assert sorted(shown) == ["dense", "load data"]
+    finally:
+        page.close()
+        server.stop()

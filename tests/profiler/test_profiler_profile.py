@@ -142,6 +142,25 @@ def test_a_graph_goes_along_in_the_form_of_tf_summary(tmp_path: Path) -> None:
     assert ops(metadata) == ["x"]
 
 
+def test_a_graph_of_the_spans(tmp_path: Path) -> None:
+    names = "load data", "dense/MatMul", "dense", "/no/node", "no//node", "no/", "dense/MatMul"
+    with profile(tmp_path, graph="spans") as profiled:
+        for name in names:
+            with annotate(name):
+                pass
+    recording = profiled.recording
+    assert recording is not None
+    recording.save_run_metadata(tmp_path, "again", "spans")
+    values = [value for event in events(tmp_path) for value in event.summary.value]
+    assert [value.tag for value in values] == ["step 0", "again"]
+    for value in values:
+        metadata = proto.RunMetadata.FromString(value.tensor.string_val[0])
+        (function,) = metadata.function_graphs
+        nodes = [(node.name, node.op) for node in function.pre_optimization_graph.node]
+        assert nodes == [("load data", "load data"), ("dense/MatMul", "MatMul"), ("dense", "dense")]
+        assert ops(metadata) == list(dict.fromkeys(names))
+
+
 def test_profiles_of_one_second_have_directories_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +331,7 @@ def test_the_error_of_the_block_wins(tmp_path: Path) -> None:
         (("log",), {"session": "../up"}, ValueError, "one part of a path"),
         (("log",), {"session": ".."}, ValueError, "one part of a path"),
         (("log",), {"graph": 3}, TypeError, "GraphDef"),
+        (("log",), {"graph": "nodes"}, ValueError, "'spans', got 'nodes'"),
         (("log",), {"chrome": 3}, TypeError, "int"),
         (("log",), {"max_spans": 0}, ValueError, "got 0"),
     ],

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Recording", "profile", "start", "stop"]
 
+SPANS = "spans"
+"""Asks for a graph of the spans themselves."""
+
 
 class Recording:
     """What was recorded, in every form.
@@ -36,7 +39,7 @@ class Recording:
         return step_stats.run_metadata(self.timeline, step)
 
     def save_run_metadata(
-        self, target: Any, tag: str | None = None, graph: proto.GraphDef | None = None
+        self, target: Any, tag: str | None = None, graph: Any = None
     ) -> None:
         """Writes a RunMetadata for each step to a writer or log directory.
 
@@ -44,13 +47,15 @@ class Recording:
             target: a writer, or the path or URL of a log directory.
             tag: name in the GRAPHS tab, "step 10" by default; of several steps each gets its
                 number appended.
-            graph: a graph to show; by default the one that the run has is coloured.
+            graph: as of `profile`.
         """
-        steps = self.timeline.steps()
+        steps, shown = self.timeline.steps(), _graph_def(graph)
+        if shown == SPANS:
+            shown = step_stats.span_graph(self.timeline)
         _output.write_events(
             target,
             (
-                _output.event_of(self.run_metadata(step), _tag(tag, step, len(steps)), step, graph)
+                _output.event_of(self.run_metadata(step), _tag(tag, step, len(steps)), step, shown)
                 for step in steps
             ),
         )
@@ -109,7 +114,8 @@ class profile:  # noqa: N801 - used like a function
             path or URL of a log directory.
         step: number of the step, if the block marks none itself with `profile.step(n)`.
         tag: name in the GRAPHS tab, "step 10" by default.
-        graph: a GraphDef to show with it; by default the graph that the run has is coloured.
+        graph: a GraphDef to show with it, or "spans" for a graph of the names of the spans; by
+            default the graph that the run has is coloured, and without one the tab shows nothing.
         gpu: "auto" records GPUs where an NVIDIA driver seems to be there; True does so anywhere,
             False nowhere. Where it cannot be done one warning says why, and the rest is recorded.
             A `cupti.GpuSession` of your own sets its limits.
@@ -193,8 +199,10 @@ def _attempt(save: Callable[[], object], failures: list[Exception]) -> None:
 
 
 def _graph_def(graph: Any) -> Any:
-    if graph is None:
-        return None
+    if isinstance(graph, str) and graph != SPANS:
+        raise ValueError(f"graph must be a GraphDef or {SPANS!r}, got {graph!r}")
+    if graph is None or isinstance(graph, str):
+        return graph
     from tfevents import proto
 
     build = getattr(graph, "build", None) or getattr(graph, "as_graph_def", None)

@@ -21,7 +21,7 @@ from tfevents.profiler.timeline import COPY, Timeline
 if TYPE_CHECKING:
     from tfevents import proto
 
-__all__ = ["DETAIL", "run_metadata"]
+__all__ = ["DETAIL", "run_metadata", "span_graph"]
 
 DETAIL = 5_000
 """Executions that are listed one by one for each device; a browser gets all of this as text."""
@@ -53,6 +53,26 @@ def run_metadata(
         _streams(stats, timeline, ours, device, detail)
     _threads(stats, timeline, spans[:detail])
     return metadata
+
+
+def span_graph(timeline: Timeline) -> proto.GraphDef:
+    """A graph for the page where there is no other: a node for each name of a span, no edges.
+
+    A slash in a name makes a scope. A name with an empty part ("/x") is left out: the page fails on
+    a graph that has it.
+    """
+    from tfevents import proto
+    from tfevents.graph import PRODUCER
+
+    graph = proto.GraphDef()
+    graph.versions.producer = PRODUCER
+    spans = timeline.spans[~timeline.spans["marks_step"]]
+    numbers, first = np.unique(spans["name"], return_index=True)
+    for number in numbers[np.argsort(first)].tolist():
+        parts = timeline.names[number].split("/")
+        if "" not in parts:
+            graph.node.add(name=timeline.names[number], op=parts[-1])
+    return graph
 
 
 def _of_step(rows: Rows, step: int | None) -> Rows:

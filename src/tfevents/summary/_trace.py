@@ -135,7 +135,14 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
 def _run_metadata(graphs: list[bytes], recording: Recording | None = None) -> bytes:
     from tfevents import proto
 
-    message = proto.RunMetadata() if recording is None else recording.run_metadata()
+    if recording is None:
+        message = proto.RunMetadata()
+    else:
+        from tfevents.profiler.step_stats import span_graph
+
+        message = recording.run_metadata()
+        # the page shows no colours without nodes to colour
+        graphs = graphs or [span_graph(recording.timeline).SerializeToString()]
     for data in graphs:
         message.partition_graphs.add().ParseFromString(data)
         functions = message.function_graphs.add()
