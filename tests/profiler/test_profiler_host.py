@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import sys
 import threading
 import time
 import tracemalloc
@@ -347,6 +348,70 @@ def test_spans_that_are_still_open_end_with_the_recording() -> None:
     (span,) = recorded.trace.spans
     assert recorded.trace.names[span["name"]] == "long"
     assert span["end"] == recorded.trace.stop
+
+
+class StopsInBetween:
+    """Ties by which the recording is stopped while a span begins or ends, as by another thread."""
+
+    def __init__(self, when: str) -> None:
+        self.when = when
+        self.recorder: Recorder | None = None
+        self.trace: HostTrace | None = None
+
+    def _at(self, when: str) -> None:
+        if when == self.when and self.trace is None and self.recorder is not None:
+            self.trace = self.recorder.stop()
+
+    def push(self, external_id: int) -> bool:
+        self._at("push")
+        return True
+
+    def pop(self) -> None:
+        self._at("pop")
+
+
+@pytest.mark.parametrize(("when", "seen"), [("push", []), ("pop", ["inner", "outer"])])
+def test_a_recording_that_stops_while_a_span_begins_or_ends(when: str, seen: list[str]) -> None:
+    ties = StopsInBetween(when)
+    ties.recorder = Recorder(ties)
+    host.activate(ties.recorder)
+    try:
+        with annotate("outer"), annotate("inner"):
+            pass
+    finally:
+        host.deactivate()
+    trace = ties.trace
+    assert trace is not None
+    assert sorted(trace.names[span["name"]] for span in trace.spans) == seen
+    assert all(span["start"] <= span["end"] == trace.stop for span in trace.spans)
+
+
+def test_threads_at_work_lose_no_span_when_recordings_stop() -> None:
+    halt = threading.Event()
+
+    def work() -> None:
+        while not halt.is_set():
+            with annotate("outer"), annotate("inner"):
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(60):
+            with Recorded() as recorded:
+                time.sleep(0.002)
+            spans = recorded.trace.spans
+            numbers = spans["id"].tolist()
+            assert len(set(numbers)) == len(numbers)
+            assert set(spans["parent"].tolist()) <= {0, *numbers}
+    finally:
+        halt.set()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(interval)
 
 
 def test_memory_of_nested_spans() -> None:

@@ -185,6 +185,12 @@ def _check_name(name: object) -> None:
         raise ValueError("the name of an annotation cannot be empty")
 
 
+_ID = 2
+"""Place of the id in a row."""
+
+_NO_MEMORY = (0, 0, 0, 0)
+
+
 # Recording ---------------------------------------------------------------------------------------
 
 
@@ -245,6 +251,7 @@ class Recorder:
         span.thread = self._here.ident
         span.id = next(self._ids)
         span.tied = span.closed = False
+        span.start = 0  # `stop`, in another thread, may meet it before it begins
         self._open[span.id] = span
         _current.set(span)
         if self._ties is not None:
@@ -259,20 +266,23 @@ class Recorder:
         end = perf_counter_ns()
         if span.closed:
             return
-        used = (0, 0, 0, 0) if self._memory is None else self._memory.closed(span)
         span.closed = True
+        used = _NO_MEMORY if self._memory is None else self._memory.closed(span)
         if span.tied:
             self._untie(span)
         _leave(span)
         span.owner = None  # the two would keep each other alive
-        if self._open.pop(span.id, None) is not None:
-            self._keep(span, end, used)
+        if self._running:  # in this order `stop`, in another thread, finds it in one of the two
+            self._keep(self._rows, span, end, used)
+            self._open.pop(span.id, None)
 
-    def _keep(self, span: _Open, end: int, used: tuple[int, int, int, int]) -> None:
-        if not self._running or len(self._rows) >= self._room:
-            self._dropped += self._running
+    def _keep(
+        self, rows: list[tuple[Any, ...]], span: _Open, end: int, used: tuple[int, int, int, int]
+    ) -> None:
+        if len(rows) >= self._room:
+            self._dropped += 1
             return
-        self._rows.append(
+        rows.append(
             (
                 span.start, end, span.id, span.parent, span.name, span.thread, span.step,
                 span.marks_step, *used,
@@ -312,13 +322,16 @@ class Recorder:
     def stop(self) -> HostTrace:
         """Ends the recording; spans that are still open end now."""
         stop = perf_counter_ns()
-        for span in list(self._open.values()):
-            if self._open.pop(span.id, None) is not None:
-                self._keep(span, stop, (0, 0, 0, 0))
         self._running = False
+        begun = {span.id: span for span in list(self._open.values()) if span.start}
+        rows, self._rows = self._rows.copy(), []  # a thread may be about to append
+        for row in rows if begun else ():
+            begun.pop(row[_ID], None)  # it ended meanwhile
+        for span in begun.values():
+            self._keep(rows, span, stop, _NO_MEMORY)
+        self._open.clear()
         if self._memory is not None:
             self._memory.stop()
-        rows, self._rows = self._rows.copy(), []  # a thread may be about to append
         known = list(self._threads.items())
         threads = tuple(Thread(ident, _together(names)) for ident, names in known)
         names, spans = _table(rows, [thread.ident for thread in threads], self._epoch)
