@@ -233,6 +233,29 @@ def test_decorated_function() -> None:
     assert (add.__name__, add.__doc__) == ("add", "Adds.")
 
 
+def test_decorated_methods() -> None:
+    class Model:
+        @annotate("method")
+        def method(self) -> Any:
+            return type(self)
+
+        @annotate("static")
+        @staticmethod
+        def static(value: int) -> Any:
+            return value
+
+        @annotate("class")
+        @classmethod
+        def of_class(cls) -> Any:
+            return cls
+
+    with Recorded() as recorded:
+        assert Model().method() is Model
+        assert (Model.static(1), Model().static(2)) == (1, 2)
+        assert (Model.of_class(), Model().of_class()) == (Model, Model)
+    assert [name for name, _ in recorded.tree()] == ["method", *["static"] * 2, *["class"] * 2]
+
+
 def test_decorated_coroutine_function() -> None:
     @annotate("later")
     async def later() -> int:

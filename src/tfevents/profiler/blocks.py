@@ -19,12 +19,15 @@ def in_blocks(function: Function, block: Callable[[], Block]) -> Function:
 
     Args:
         function: a function, coroutine function or generator function of both kinds; a generator
-            is in a block each time it is resumed, not between.
+            is in a block each time it is resumed, not between. Of a static or class method, what
+            it holds is wrapped.
         block: makes a context manager.
 
     Raises:
         TypeError: what it should wrap cannot be called.
     """
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(in_blocks(function.__func__, block))
     for fits, wrap in _WRAPS:
         if fits(function):
             made: Any = functools.wraps(function)(wrap(block, function))
