@@ -52,6 +52,7 @@ LAZY_DOORS = {
     ("profiler.*", "run_writer"): "a trace is written where a writer or a directory is given",
     ("profiler.*", "event_file"): "a trace is written where a writer or a directory is given",
     ("profiler.*", "store"): "the same, for the files beside the event files",
+    ("profiler.*", "_whole_file"): "the same; no file of another process is replaced",
 }
 
 IMPURE = {

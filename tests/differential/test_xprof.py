@@ -20,6 +20,7 @@ import pytest
 from tfevents.profiler import _output, timeline, xspace
 from tfevents.profiler.cupti import trace
 from tfevents.profiler.spans import SPAN, HostTrace, Thread
+from tfevents.profiler.timeline import Timeline
 
 pytest.importorskip("xprof", reason="xprof is the judge")
 
@@ -100,10 +101,13 @@ def _with_extras(gpu: trace.GpuTrace) -> trace.GpuTrace:
     )
 
 
+def written(logdir: Path, timeline: Timeline) -> str:
+    return _output.write_xspace(logdir, lambda: xspace.encode(timeline, "machine"))
+
+
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> str:
-    parts = xspace.encode(synthetic(), "machine")
-    return _output.write_xspace(tmp_path_factory.mktemp("xprof"), parts)
+    return written(tmp_path_factory.mktemp("xprof"), synthetic())
 
 
 def ask(space: str, tool: str) -> Any:
@@ -175,7 +179,7 @@ def test_waits_ranges_and_overheads_are_shown(space: str) -> None:
     "tool", ["kernel_stats", "overview_page", "framework_op_stats", "memory_profile"]
 )
 def test_they_change_no_figure(space: str, tool: str, tmp_path: Path) -> None:
-    plain = _output.write_xspace(tmp_path, xspace.encode(synthetic(extras=False), "machine"))
+    plain = written(tmp_path, synthetic(extras=False))
     assert ask(space, tool) == ask(plain, tool)
 
 

@@ -24,7 +24,7 @@ from tfevents import proto, store
 from tfevents.compat.v1 import RunOptions
 from tfevents.compat.v1.summary import FileWriter
 from tfevents.graph import GraphBuilder
-from tfevents.profiler import _session, annotate, host, profile, start, stop
+from tfevents.profiler import _output, _session, annotate, host, profile, start, stop
 from tfevents.profiler.cupti import GpuUnavailableError
 from tfevents.profiler.cupti.trace import GpuTrace
 
@@ -181,11 +181,31 @@ def test_a_file_where_directories_should_be_is_an_error(tmp_path: Path) -> None:
     assert list(tagged(tmp_path)) == ["step 1"]
 
 
-def test_a_session_of_a_given_name_is_shared(tmp_path: Path) -> None:
-    for _ in range(2):
-        with profile(tmp_path, session="mine"):
+def test_processes_that_name_one_session_keep_their_files(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        with profile(tmp_path, session="mine"), annotate(name):
             pass
-    assert [p.name for p in (tmp_path / "plugins" / "profile").iterdir()] == ["mine"]
+    (session,) = (tmp_path / "plugins" / "profile").iterdir()
+    assert session.name == "mine"
+    files = sorted(session.iterdir(), key=lambda path: len(path.name))
+    host = _output.host_name()
+    assert [file.name for file in files] == [f"{host}.xplane.pb", f"{host}_1.xplane.pb"]
+    for file, name in zip(files, ("first", "second"), strict=True):
+        (plane,) = proto.XSpace.FromString(file.read_bytes()).planes[:1]
+        assert name in [entry.name for entry in plane.event_metadata.values()]
+
+
+def test_a_name_that_another_process_takes_meanwhile(tmp_path: Path) -> None:
+    session, host = tmp_path / "plugins" / "profile" / "s", _output.host_name()
+
+    def parts() -> Iterator[bytes]:
+        yield b"ours"
+        (session / f"{host}.xplane.pb").write_bytes(b"theirs")
+
+    path = _output.write_xspace(tmp_path, parts, "s")
+    assert Path(path).read_bytes() == b"ours"
+    found = {file.name: file.read_bytes() for file in session.iterdir()}
+    assert found == {f"{host}.xplane.pb": b"theirs", f"{host}_1.xplane.pb": b"ours"}
 
 
 def test_another_store_gets_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

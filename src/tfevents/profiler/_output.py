@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import socket
@@ -146,34 +147,30 @@ def host_name() -> str:
 
 
 def write_xspace(
-    logdir: PathLike, parts: Iterable[bytes], session: str | None = None
+    logdir: PathLike, encode: Callable[[], Iterable[bytes]], session: str | None = None
 ) -> str:
-    """Writes a serialized XSpace where the Profile tab looks for it.
+    """Writes a serialized XSpace where the Profile tab looks for it; no file is ever replaced.
 
     Args:
         logdir: directory of the run, or a URL.
-        parts: what `xspace.encode` gives.
+        encode: gives its parts; once more where another process took the name meanwhile.
         session: name of the profile; by default the time, with a number where it is taken. Hosts
-            of one job that give the same name are shown together.
+            of one job that give the same name are shown together, and so are processes of one
+            host: the files of the later ones have a number.
 
     Returns:
         The path of the file.
-
-    Raises:
-        FileExistsError: a store that cannot replace files has one in the session of that name.
     """
-    base = os.fsdecode(logdir).rstrip("/") or "."
-    wanted, count = session or session_name(), 0
-    name = wanted
-    while True:
-        path = f"{base}/plugins/profile/{name}/{host_name()}.xplane.pb"
-        try:
-            return _write(path, parts, exclusive=session is None)
-        except FileExistsError:
-            if session is not None:
-                raise
-            count += 1
-            name = f"{wanted}_{count}"
+    base, time_name = os.fsdecode(logdir).rstrip("/") or ".", session_name()
+    for count in itertools.count():
+        more = f"_{count}" if count else ""
+        folder, file = (session, host_name() + more) if session else (time_name + more, host_name())
+        directory = f"{base}/plugins/profile/{folder}"
+        with contextlib.suppress(FileExistsError):
+            if not session:
+                _make_new(directory)
+            return _write(f"{directory}/{file}.xplane.pb", encode(), replace=False)
+    raise AssertionError("the numbers came to an end")
 
 
 def write_chrome(path: PathLike, parts: Iterable[str]) -> str:
@@ -182,7 +179,7 @@ def write_chrome(path: PathLike, parts: Iterable[str]) -> str:
     octets: Iterable[bytes] = (part.encode() for part in parts)
     if name.endswith(".gz"):
         octets = _gzipped(octets)
-    return _write(name, octets, exclusive=False)
+    return _write(name, octets, replace=True)
 
 
 def _gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
@@ -196,37 +193,55 @@ _QUICK = 4
 """Level of compression: half the time of the usual 6, for a tenth more bytes."""
 
 
-def _write(path: str, parts: Iterable[bytes], *, exclusive: bool) -> str:
+def _write(path: str, parts: Iterable[bytes], *, replace: bool) -> str:
     """Writes a file whole: where the store is local, under another name first.
 
-    With `exclusive` the directory must be new; that keeps two profiles of one second apart.
+    Raises:
+        FileExistsError: there is one, and it is not to be replaced, or the store never does so.
     """
+    from tfevents._whole_file import whole_file
     from tfevents.store import LocalStore, open_store
 
     store, inside = open_store(path)
     if not isinstance(store, LocalStore):
-        sink = store.create(inside)
-        try:
+        with contextlib.closing(store.create(inside)) as sink:
             sink.write(b"".join(parts))
             sink.flush()
-        finally:
-            sink.close()
         return path
-    directory = os.path.dirname(inside) or "."
-    if exclusive:
-        try:
-            os.makedirs(os.path.dirname(directory), exist_ok=True)
-        except FileExistsError as error:  # of another name this would be no better
-            raise NotADirectoryError(errno.ENOTDIR, error.strerror, error.filename) from error
-        os.mkdir(directory)
-    os.makedirs(directory, exist_ok=True)
-    part = f"{inside}.{os.getpid()}.part"
+    _make_directories(os.path.dirname(inside) or ".")
+    if not replace:
+        with whole_file(inside, durable=False) as sink:
+            for part in parts:
+                sink.write(part)
+        return path
+    temporary = f"{inside}.{os.getpid()}.part"
     try:
-        with open(part, "wb") as file:
+        with open(temporary, "wb") as file:
             file.writelines(parts)
-        os.replace(part, inside)
+        os.replace(temporary, inside)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.remove(part)
+            os.remove(temporary)
         raise
     return path
+
+
+def _make_new(path: str) -> None:
+    """Makes a directory where the store has any; it keeps two profiles of one second apart.
+
+    Raises:
+        FileExistsError: it is there already.
+    """
+    from tfevents.store import LocalStore, open_store
+
+    store, inside = open_store(path)
+    if isinstance(store, LocalStore):
+        _make_directories(os.path.dirname(inside))
+        os.mkdir(inside)
+
+
+def _make_directories(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError as error:  # another name would be no better
+        raise NotADirectoryError(errno.ENOTDIR, error.strerror, error.filename) from error

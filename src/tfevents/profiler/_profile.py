@@ -61,9 +61,12 @@ class Recording:
         )
 
     def save_xspace(self, logdir: PathLike, session: str | None = None) -> str:
-        """Writes the file of the Profile tab below a log directory; returns its path."""
-        parts = xspace.encode(self.timeline, _output.host_name())
-        return _output.write_xspace(logdir, parts, session)
+        """Writes the file of the Profile tab below a log directory; returns its path.
+
+        No file is ever replaced: of a session that is there the file gets another name.
+        """
+        machine = _output.host_name()
+        return _output.write_xspace(logdir, lambda: xspace.encode(self.timeline, machine), session)
 
     def save_chrome(self, path: PathLike) -> str:
         """Writes a trace for Perfetto or Chrome, compressed if the name ends in ".gz"."""
@@ -123,7 +126,8 @@ class profile:  # noqa: N801 - used like a function
             everything several times slower.
         chrome: file for a trace that Perfetto and Chrome show; compressed if it ends in ".gz".
         xspace: whether to write the file of the Profile tab.
-        session: name of the profile in the Profile tab, by default the time.
+        session: name of the profile in the Profile tab, by default the time. Processes and
+            hosts that give the same name are shown together.
         max_spans: host spans kept; later ones are counted only.
 
     Raises:
