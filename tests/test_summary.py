@@ -501,16 +501,19 @@ def test_a_trace_with_profiler_has_the_graph_and_what_running_it_cost(tmp_path: 
     assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 1
 
 
-def test_a_trace_without_graphs_has_that_of_its_spans(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("graph", "nodes"), [(True, [["a/MatMul"]]), (False, [])])
+def test_a_trace_that_was_given_no_graph_has_that_of_its_spans(
+    graph: bool, nodes: list[list[str]], tmp_path: Path
+) -> None:
     with tf.summary.create_file_writer(tmp_path).as_default():
-        tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path))
+        tf.summary.trace_on(graph=graph, profiler=True, profiler_outdir=str(tmp_path))
         with tf.profiler.annotate("a/MatMul"):
             pass
         tf.summary.trace_export("trace", step=4)
     (event,) = messages(tmp_path)
     found = proto.RunMetadata.FromString(event.summary.value[0].tensor.string_val[0])
-    (function,) = found.function_graphs
-    assert [node.name for node in function.pre_optimization_graph.node] == ["a/MatMul"]
+    graphs = [function.pre_optimization_graph for function in found.function_graphs]
+    assert [[node.name for node in each.node] for each in graphs] == nodes
 
 
 def test_a_trace_with_profiler_of_a_step_below_0_ends_its_profile(tmp_path: Path) -> None:

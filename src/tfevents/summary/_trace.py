@@ -26,6 +26,7 @@ __all__ = ["trace_export", "trace_off", "trace_on"]
 @dataclass
 class _Trace:
     plugin: str
+    wants_graph: bool
     graphs: list[bytes] = field(default_factory=list)
     outdir: str | None = None  # where the profile goes, if one runs
 
@@ -41,7 +42,8 @@ def trace_on(
 
     Args:
         graph: True or False as in TensorFlow, or a graph that the trace shall hold: a GraphDef
-            message or an object with `as_graph_def()`. More may be added by further calls.
+            message or an object with `as_graph_def()`. More may be added by further calls. With
+            True and a profile, a trace that was given none holds a graph of the spans.
         profiler: record what runs, see `tfevents.profiler`.
         profiler_outdir: the log directory for the Profile tab; as in TensorFlow there is no
             profile without it, but a warning.
@@ -66,8 +68,8 @@ def trace_on(
             from tfevents.profiler import start
 
             start()
-            _trace = _Trace(wanted, outdir=os.fsdecode(profiler_outdir))
-        _trace = _trace or _Trace(wanted)
+            _trace = _Trace(wanted, graph is not False, outdir=os.fsdecode(profiler_outdir))
+        _trace = _trace or _Trace(wanted, graph is not False)
         if data is not None:
             _trace.graphs.append(data)
 
@@ -123,7 +125,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     if passed is not None:
         writer, step = passed
         value = Tensor.from_data(
-            _run_metadata(trace.graphs, recording), tag=tag,
+            _run_metadata(trace, recording), tag=tag,
             metadata=plugin.metadata(trace.plugin, b"1"),
         )
         emit(writer, tag, value.to_tensor_value, step, nbytes=value.nbytes)
@@ -132,17 +134,16 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
         recording.save_xspace(outdir)
 
 
-def _run_metadata(graphs: list[bytes], recording: Recording | None = None) -> bytes:
+def _run_metadata(trace: _Trace, recording: Recording | None) -> bytes:
     from tfevents import proto
 
-    if recording is None:
-        message = proto.RunMetadata()
-    else:
+    message = proto.RunMetadata() if recording is None else recording.run_metadata()
+    graphs = trace.graphs
+    if recording is not None and trace.wants_graph and not graphs:
         from tfevents.profiler.step_stats import span_graph
 
-        message = recording.run_metadata()
         # the page shows no colours without nodes to colour
-        graphs = graphs or [span_graph(recording.timeline).SerializeToString()]
+        graphs = [span_graph(recording.timeline).SerializeToString()]
     for data in graphs:
         message.partition_graphs.add().ParseFromString(data)
         functions = message.function_graphs.add()
