@@ -21,12 +21,15 @@ import synthetic
 
 import tfevents as tf
 from tfevents import proto, store
+from tfevents.compat import tensorboardx
 from tfevents.compat.v1 import RunOptions
 from tfevents.compat.v1.summary import FileWriter
 from tfevents.graph import GraphBuilder
 from tfevents.profiler import _output, _session, annotate, host, profile, start, stop
 from tfevents.profiler.cupti import GpuUnavailableError
 from tfevents.profiler.cupti.trace import GpuTrace
+
+event_file_writer = pytest.importorskip("tensorboard.summary.writer.event_file_writer")
 
 
 class Gpu:
@@ -92,6 +95,7 @@ def spaces(directory: Path) -> list[proto.XSpace]:
 
 WRITERS: list[Callable[[str], Any]] = [
     tf.SummaryWriter, tf.RunWriter, FileWriter, tf.FileWriter, tf.summary.create_file_writer,
+    event_file_writer.EventFileWriter,
 ]
 
 
@@ -105,6 +109,37 @@ def test_writers(make: Callable[[str], Any], tmp_path: Path) -> None:
     (space,) = spaces(tmp_path)
     assert space.planes[0].name == "/host:CPU"
     writer.close()
+
+
+@pytest.mark.parametrize("name", ["torch.utils.tensorboard", "tensorboardX"])
+@pytest.mark.parametrize("kind", ["SummaryWriter", "FileWriter"])
+def test_writers_of_other_libraries(name: str, kind: str, tmp_path: Path) -> None:
+    module = pytest.importorskip(name)
+    writer = getattr(module, kind)(os.fspath(tmp_path))
+    with profile(writer, step=10), annotate("dense/MatMul"):
+        pass
+    with profile(writer, step=11, graph="spans"), annotate("dense/MatMul"):
+        pass
+    writer.close()
+    assert {tag: step for tag, (step, _) in tagged(tmp_path).items()} == {"step 10": 10}
+    (event,) = [event for event in events(tmp_path) if event.HasField("summary")]
+    metadata = proto.RunMetadata.FromString(event.summary.value[0].tensor.string_val[0])
+    assert (event.step, ops(metadata)) == (11, ["dense/MatMul"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda place: tf.SummaryWriter(place, write_to_disk=False),
+        lambda place: tensorboardx.SummaryWriter(place, write_to_disk=False),
+        lambda place: tf.summary.create_noop_writer(),
+    ],
+)
+def test_writers_that_write_nothing(make: Callable[[str], Any], tmp_path: Path) -> None:
+    with profile(make(os.fspath(tmp_path)), step=10) as profiled, annotate("a"):
+        pass
+    assert profiled.recording is not None
+    assert list(tmp_path.rglob("*")) == []
 
 
 @pytest.mark.parametrize("kind", [str, Path, os.fsencode])

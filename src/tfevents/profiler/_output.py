@@ -12,6 +12,7 @@ import itertools
 import os
 import re
 import socket
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -46,9 +47,11 @@ def check_target(target: Any) -> None:
 
 
 def logdir_of(target: Any) -> str | None:
-    """The log directory of a path or writer; None for a writer that has none."""
+    """The log directory of a path or writer; None for a writer that has none or writes nothing."""
     if is_path(target):
         return os.fsdecode(target) or "."
+    if not all(getattr(target, name, True) for name in ("write_to_disk", "_write_to_disk")):
+        return None  # ours and tensorboardX's
     for holder in (target, getattr(target, "run", None)):
         for name in ("get_logdir", "logdir", "log_dir"):
             found = getattr(holder, name, None)
@@ -111,14 +114,22 @@ def write_events(target: Any, events: Iterable[proto.Event]) -> None:
 
 def _adder(target: Any) -> Callable[[Any], Any] | None:
     """The function of a writer that takes whole events, or None."""
-    found: Callable[[Any], Any] | None = getattr(target, "add_event", None)
-    if found is not None:
-        return found
+    if hasattr(target, "add_event"):
+        return lambda event: target.add_event(_own(target, event))
     if hasattr(target, "run"):
         return getattr(target.run, "add_event", None)
     if hasattr(target, "add_run_metadata") or hasattr(target, "file_writer"):
         return lambda event: _by_summary_writer(target, event)
     return None
+
+
+def _own(writer: Any, event: Any) -> Any:
+    """The event as a message that a writer takes: those of other libraries take their own only."""
+    for kind in type(writer).__mro__:
+        messages = getattr(sys.modules.get(kind.__module__), "event_pb2", None)
+        if messages is not None:
+            return messages.Event.FromString(event.SerializeToString())
+    return event
 
 
 def _by_summary_writer(writer: Any, event: Any) -> None:
@@ -130,7 +141,7 @@ def _by_summary_writer(writer: Any, event: Any) -> None:
     file_writer = writer.file_writer
     if file_writer is None:  # torch closes it, and makes a new one when it is asked
         file_writer = writer._get_file_writer()
-    file_writer.add_event(event, event.step, event.wall_time)
+    file_writer.add_event(_own(file_writer, event), event.step, event.wall_time)
 
 
 # Files -------------------------------------------------------------------------------------------

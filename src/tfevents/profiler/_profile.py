@@ -113,8 +113,9 @@ class profile:  # noqa: N801 - used like a function
     and below its directory `plugins/profile/<session>/<host>.xplane.pb` for the Profile tab.
 
     Args:
-        target: a writer (SummaryWriter, RunWriter, a FileWriter, a writer of tf.summary), or the
-            path or URL of a log directory.
+        target: a writer (SummaryWriter, RunWriter, a FileWriter, a writer of tf.summary; also those
+            of torch and tensorboardX), or the path or URL of a log directory, which gets an event
+            file of its own.
         step: number of the step, if the block marks none itself with `profile.step(n)`.
         tag: name in the GRAPHS tab, "step 10" by default.
         graph: a GraphDef to show with it, or "spans" for a graph of the names of the spans; by

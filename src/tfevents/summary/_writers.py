@@ -128,6 +128,9 @@ class NoopWriter(SummaryWriter):
     def init(self) -> None:
         """Does nothing."""
 
+    def add_event(self, message: Any) -> None:
+        """Does nothing."""
+
     def flush(self) -> None:
         """Does nothing."""
 
