@@ -526,6 +526,13 @@ def test_a_trace_with_profiler_of_a_step_below_0_ends_its_profile(tmp_path: Path
     assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 1
 
 
+def test_a_trace_into_no_path_begins_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="int"):
+        tf.summary.trace_on(profiler=True, profiler_outdir=3)  # type: ignore[arg-type]
+    with tf.profiler.profile(tmp_path, gpu=False):
+        pass
+
+
 def test_a_trace_whose_profile_cannot_be_written_is_over(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with tf.summary.create_file_writer(tmp_path / "log").as_default():

@@ -243,6 +243,16 @@ def test_a_name_that_another_process_takes_meanwhile(tmp_path: Path) -> None:
     assert found == {f"{host}.xplane.pb": b"theirs", f"{host}_1.xplane.pb": b"ours"}
 
 
+def test_a_store_in_which_everything_exists_is_given_up(tmp_path: Path) -> None:
+    class Full(store.MemoryStore):
+        def create(self, path: str, *, parents: bool = True) -> Any:
+            raise FileExistsError(path)
+
+    for session in (None, "mine"):
+        with store.redirect(Full()), pytest.raises(FileExistsError):
+            _output.write_xspace("log", lambda: [b""], session)
+
+
 def test_another_store_gets_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     memory = store.MemoryStore()

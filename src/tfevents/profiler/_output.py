@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import os
 import re
 import socket
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["event_of", "logdir_of", "session_name", "write_chrome", "write_events", "write_xspace"]
 
+_ATTEMPTS = 1000
 _UNSAFE = re.compile(r"[^\w.-]")
 
 
@@ -171,17 +171,24 @@ def write_xspace(
 
     Returns:
         The path of the file.
+
+    Raises:
+        OSError: it cannot be written.
     """
     base, time_name = os.fsdecode(logdir).rstrip("/") or ".", session_name()
-    for count in itertools.count():
-        more = f"_{count}" if count else ""
+    count, more = 0, ""
+    while True:
         folder, file = (session, host_name() + more) if session else (time_name + more, host_name())
         directory = f"{base}/plugins/profile/{folder}"
-        with contextlib.suppress(FileExistsError):
+        try:
             if not session:
                 _make_new(directory)
             return _write(f"{directory}/{file}.xplane.pb", encode(), replace=False)
-    raise AssertionError("the numbers came to an end")
+        except FileExistsError:
+            count += 1
+            if count == _ATTEMPTS:  # it is not the name: some stores say so of a file on the way
+                raise
+            more = f"_{count}"
 
 
 def write_chrome(path: PathLike, parts: Iterable[str]) -> str:
