@@ -26,3 +26,14 @@ def _fresh_context() -> Iterator[None]:
     token = _context._state.set(_context.State())
     yield
     _context._state.reset(token)
+
+
+@pytest.fixture
+def tensorboards_names_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that TensorBoard's own writer makes in one second have names in the order of making.
+
+    Files are read in the order of their names, and TensorBoard numbers them with as many digits as
+    it takes: 9, 10. Of three digits each, they are in order.
+    """
+    module = pytest.importorskip("tensorboard.summary.writer.event_file_writer")
+    monkeypatch.setattr(module, "_global_uid", module.AtomicCounter(100))

@@ -26,11 +26,8 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(tmp_path: Path, tensorboards_names_in_order: None) -> Write:
     """Writes events with TensorBoard's own writer and returns the file."""
-    # Files are read in the order of their names, and TensorBoard numbers those of one second with
-    # as many digits as it takes: 9, 10. Of three digits each, they are in the order of writing.
-    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(100))
 
     def write(*events: Any, run: str = ".", suffix: str = "") -> Path:
         directory = tmp_path / run

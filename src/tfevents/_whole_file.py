@@ -19,7 +19,9 @@ _counter = itertools.count()
 
 
 @contextlib.contextmanager
-def whole_file(target: str, *, durable: bool = True) -> Iterator[Sink]:
+def whole_file(
+    target: str, *, durable: bool = True, replace: bool = False
+) -> Iterator[Sink]:
     """A local file that gets its name when the block has ended well.
 
     Until then it has one that no reader looks at; after an error, nothing of it is left.
@@ -27,11 +29,12 @@ def whole_file(target: str, *, durable: bool = True) -> Iterator[Sink]:
     Args:
         target: its path; directories are made.
         durable: wait for the disk to have it first. Of many small files that is most of the time.
+        replace: take the place of a file of that name, which else is an error.
 
     Raises:
-        FileExistsError: there is one of that name, and nothing is overwritten.
+        FileExistsError: there is one of that name, and it is not to be replaced.
     """
-    if os.path.lexists(target):
+    if not replace and os.path.lexists(target):
         raise _taken(target)
     folder = os.path.dirname(target) or "."
     part = os.path.join(folder, f".part-{os.getpid()}-{next(_counter)}")
@@ -41,7 +44,7 @@ def whole_file(target: str, *, durable: bool = True) -> Iterator[Sink]:
         if durable:
             sink.flush()
         sink.close()
-        _give_name(part, target)
+        (os.replace if replace else _give_name)(part, target)
     finally:
         sink.close()
         with contextlib.suppress(FileNotFoundError):

@@ -30,10 +30,8 @@ def log(tmp_path: Path) -> EventLog:
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+def write(tmp_path: Path, tensorboards_names_in_order: None) -> Write:
     """Writes (step, value) pairs with TensorBoard's own writer."""
-    # numbers of three digits: files are read in the order of their names, where 10 is before 9
-    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(100))
 
     def write(*points: tuple[int, Any], run: str = ".") -> None:
         writer = event_file_writer.EventFileWriter(str(tmp_path / run))

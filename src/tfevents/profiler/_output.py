@@ -175,10 +175,10 @@ def write_xspace(
     Raises:
         OSError: it cannot be written.
     """
-    base, time_name = os.fsdecode(logdir).rstrip("/") or ".", session_name()
+    base, now, host = os.fsdecode(logdir).rstrip("/") or ".", session_name(), host_name()
     count, more = 0, ""
     while True:
-        folder, file = (session, host_name() + more) if session else (time_name + more, host_name())
+        folder, file = (session, host + more) if session else (now + more, host)
         directory = f"{base}/plugins/profile/{folder}"
         try:
             if not session:
@@ -227,20 +227,9 @@ def _write(path: str, parts: Iterable[bytes], *, replace: bool) -> str:
             sink.flush()
         return path
     _make_directories(os.path.dirname(inside) or ".")
-    if not replace:
-        with whole_file(inside, durable=False) as sink:
-            for part in parts:
-                sink.write(part)
-        return path
-    temporary = f"{inside}.{os.getpid()}.part"
-    try:
-        with open(temporary, "wb") as file:
-            file.writelines(parts)
-        os.replace(temporary, inside)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.remove(temporary)
-        raise
+    with whole_file(inside, durable=False, replace=replace) as sink:
+        for part in parts:
+            sink.write(part)
     return path
 
 

@@ -58,19 +58,19 @@ def trace_on(
             "No `profiler_outdir` passed to trace_on(). Profiler won't be enabled.", stacklevel=2
         )
     data = None if isinstance(graph, bool) else to_graph_def(graph).SerializeToString()
-    outdir = None if profiler_outdir is None else os.fsdecode(profiler_outdir)
+    outdir = os.fsdecode(profiler_outdir) if profiler and profiler_outdir is not None else None
     with _lock:
         if _trace is not None and data is None:
             warnings.warn("Trace already enabled", stacklevel=2)
             return
         graphs_only = graph is not False and not profiler
         wanted = plugin.GRAPH_RUN_METADATA_GRAPH if graphs_only else plugin.GRAPH_RUN_METADATA
-        if _trace is None and profiler and outdir is not None:
-            from tfevents.profiler import start
+        if _trace is None:
+            if outdir is not None:
+                from tfevents.profiler import start
 
-            start()
-            _trace = _Trace(wanted, graph is not False, outdir=outdir)
-        _trace = _trace or _Trace(wanted, graph is not False)
+                start()
+            _trace = _Trace(wanted, wants_graph=graph is not False, outdir=outdir)
         if data is not None:
             _trace.graphs.append(data)
 
