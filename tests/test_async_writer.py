@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import os
@@ -162,6 +163,33 @@ def test_threads_that_add_while_another_closes_lose_nothing_silently() -> None:
         for number in range(4):
             own = [step for step in written if step % 4 == number]
             assert own == sorted(own)
+
+
+def test_a_thread_that_adds_at_any_moment_of_a_close_is_refused_or_written() -> None:
+    tried, accepted = [0], [0]
+
+    class Interrupted(AsyncWriter):
+        """Another thread adds an event each time before the way in is shut."""
+
+        def _shut(self) -> None:
+            thread = threading.Thread(target=self.try_to_add)
+            thread.start()
+            thread.join(HANG)
+            super()._shut()
+
+        def try_to_add(self) -> None:
+            step = len(tried)
+            tried.append(step)
+            with contextlib.suppress(WriterClosedError):
+                self.add(encode, 0.0, step, None)
+                accepted.append(step)
+
+    sink = Recorder()
+    writer = Interrupted(sink.open)
+    writer.add(encode, 0.0, 0, None)
+    writer.close()
+    assert len(tried) > 2
+    assert sink.events == [b"%d" % step for step in accepted]
 
 
 # -- faults

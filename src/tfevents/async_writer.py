@@ -16,8 +16,9 @@ What is promised, each by a test of that name:
 The fast path has one test: `len(queue) > limit`. Whatever needs attention (a full queue, a sleeping
 thread, an error, a closed writer) sets the limit to -1, and the next call comes by `_attend`.
 
-Who writes what. Callers lower the limit and never raise it to health; only who holds `_lock`
-derives it anew (`_settle`), so no caller can put an old state back. Counts come in pairs, what
+Who writes what. Callers lower the limit and never raise it; only who holds `_lock` derives it anew
+(`_settle`), so no caller can put an old state back. It never opens a closed writer, not even for a
+moment: what another thread added in it would be dropped in silence. Counts come in pairs, what
 callers put in and what the drain took out, so that the two sides need no lock between them: one
 would deadlock a signal handler that flushes. `_gate` is between callers only.
 """
@@ -81,7 +82,7 @@ class AsyncWriter:
         "_drainer", "_encoded", "_error", "_failed", "_faulty", "_finished", "_flush_secs", "_gate",
         "_grave", "_large_in", "_large_out", "_limit", "_lock", "_lost_told", "_max_bytes",
         "_max_large", "_on_error", "_open_writer", "_path", "_queue", "_refused", "_retry_at",
-        "_told", "_visited", "_writer",
+        "_told", "_urged", "_visited", "_writer",
     )
 
     def __init__(
@@ -110,6 +111,7 @@ class AsyncWriter:
         self._append: Callable[[_Item], None] = self._queue.append
         self._limit = -1
         self._visited = False  # the thread comes by, or was asked to
+        self._urged = False  # it was asked to come at once
         self._lock = threading.RLock()  # who holds it may take from the queue and write
         self._drainer = 0  # the thread that does so now
         self._gate = threading.RLock()  # guards what callers count
@@ -220,13 +222,13 @@ class AsyncWriter:
         queued = len(self._queue)
         if queued > _MAX_ITEMS:
             self._wait_until(lambda: len(self._queue) <= _MAX_ITEMS)
-        elif queued > _HIGH_WATER and self._limit == _HIGH_WATER:
+        elif queued > _HIGH_WATER and not self._urged:
             try:
-                self._limit = _MAX_ITEMS  # so that one caller asks, and not each
+                self._urged = True  # one caller asks, and not each
                 if not scheduler.urge(self.drain):
                     self.drain()
-            except BaseException:  # Ctrl-C
-                self._limit = -1
+            except BaseException:  # Ctrl-C; one request too many does no harm, none at all would
+                self._urged = False
                 raise
 
     def _ask_for_visits(self) -> None:
@@ -235,7 +237,7 @@ class AsyncWriter:
             if not scheduler.visit(self):
                 self._visited = False
                 self.drain()
-        except BaseException:  # Ctrl-C; one request too many does no harm, none at all would
+        except BaseException:  # Ctrl-C
             self._visited = False
             raise
 
@@ -394,19 +396,21 @@ class AsyncWriter:
         if self._closed:
             self._shut()
 
-    def _settle(self) -> None:
+    def _settle(self, limit: int = _HIGH_WATER) -> None:
         """Derives the limit and the way in from the state; only for who holds `_lock`."""
-        untold = self._error is not None and self._error is not self._told
-        healthy = self._visited and not (self._faulty or untold or scheduler.exiting)
-        self._append = self._append_bounded if self._faulty else self._queue.append
-        self._limit = _HIGH_WATER if healthy else -1
-        if self._closed:  # asked last, since it may have changed meanwhile
+        if not self._closed:
+            untold = self._error is not None and self._error is not self._told
+            healthy = self._visited and not (self._faulty or untold or scheduler.exiting)
+            self._append = self._append_bounded if self._faulty else self._queue.append
+            self._limit = limit if healthy else -1
+        if self._closed:  # asked again, since it may have changed meanwhile
             self._shut()
 
     def _write_all(self) -> bool:
         """Writes what is queued now; returns whether that is all there will ever be."""
         closed = self._closed
-        self._settle()
+        self._urged = False
+        self._settle(_MAX_ITEMS)  # nobody has to ask for what is being done
         try:
             self._write_encoded()
             left = len(self._queue)
@@ -415,6 +419,7 @@ class AsyncWriter:
                 self._write_encoded()
                 self._ring()
         except KeyboardInterrupt:  # only where there is no thread
+            self._limit = -1
             raise
         except BaseException as error:  # whatever it is, the thread goes on and the caller is told
             self._fail(error)
