@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tfevents import _scheduler, async_writer
+from tfevents._types import Encode
 from tfevents.async_writer import AsyncWriter
 from tfevents.errors import TfEventsError, WriteError, WriterClosedError
 
@@ -190,6 +191,24 @@ def test_a_thread_that_adds_at_any_moment_of_a_close_is_refused_or_written() -> 
     writer.close()
     assert len(tried) > 2
     assert sink.events == [b"%d" % step for step in accepted]
+
+
+def test_an_add_that_a_close_overtakes_is_told_once() -> None:
+    class Overtaken(AsyncWriter):
+        """A thread that adds sleeps between finding the way in and taking it."""
+
+        def add(self, encode: Encode, wall_time: float, step: int, payload: Any) -> None:
+            way_in = self._append
+            self.close()
+            self._append = way_in
+            super().add(encode, wall_time, step, payload)
+
+    writer = Overtaken(Recorder().open)
+    with pytest.raises(WriterClosedError):
+        writer.add(encode, 0.0, 0, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        writer.leftover()
 
 
 # -- faults

@@ -372,7 +372,8 @@ class AsyncWriter:
         """At the end of the process: says what could not be written."""
         if self._drainer == threading.get_ident():  # a finalizer within a drain, which goes on
             return
-        unwritten = len(self._queue) + len(self._encoded)
+        # What came into a finished queue came from a call that ended in WriterClosedError.
+        unwritten = 0 if self._finished else len(self._queue) + len(self._encoded)
         lost = unwritten + self._refused + self._failed - self._lost_told
         if not lost and self._error is self._told:
             return
