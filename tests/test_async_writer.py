@@ -371,6 +371,26 @@ def test_errors_as_warnings_keep_the_caller_alive_and_say_what_was_lost(
     assert sink.events == [*numbers(50), b"61"]
 
 
+def test_errors_a_long_queue_does_not_hasten_the_next_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(async_writer, "RETRY", 10 * HANG)
+    sink = Recorder()
+    sink.fault = no_space()
+    writer = AsyncWriter(sink.open, on_error="warn")
+    writer.add(encode, 0.0, 0, None)
+    with pytest.warns(RuntimeWarning, match="No space"):
+        writer.flush()
+    attempts = sink.attempts
+    for step in range(1, async_writer._HIGH_WATER + 100):
+        writer.add(encode, 0.0, step, None)
+    _scheduler.scheduler.run(lambda: None)  # whatever the thread was asked for is done
+    assert sink.attempts == attempts
+    sink.fault = None
+    writer.close()
+    assert sink.events == numbers(async_writer._HIGH_WATER + 100)
+
+
 def test_errors_a_mode_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match=r"on_error.*'ignore'"):
         AsyncWriter(Recorder().open, on_error="ignore")  # type: ignore[arg-type]

@@ -222,7 +222,7 @@ class AsyncWriter:
         queued = len(self._queue)
         if queued > _MAX_ITEMS:
             self._wait_until(lambda: len(self._queue) <= _MAX_ITEMS)
-        elif queued > _HIGH_WATER and not self._urged:
+        elif queued > _HIGH_WATER and self._limit == _HIGH_WATER and not self._urged:
             try:
                 self._urged = True  # one caller asks, and not each
                 if not scheduler.urge(self.drain):
